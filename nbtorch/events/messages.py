@@ -19,6 +19,7 @@ refuses a whole batch that breaks the schema, so cut long texts with `short`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Literal
 
@@ -374,9 +375,9 @@ class Batch:
 def dump(message: Any) -> Any:
     """Plain dicts, lists, strings and finite numbers of a message, as JSON has them; NaN becomes a word."""
     if isinstance(message, float):
-        if message - message == 0.0:
+        if math.isfinite(message):
             return message
-        return "nan" if message != message else "inf" if message > 0 else "-inf"
+        return "nan" if math.isnan(message) else "inf" if message > 0 else "-inf"
     if message is None or isinstance(message, (str, int)):
         return message
     if isinstance(message, (list, tuple)):
