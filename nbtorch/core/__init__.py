@@ -1,0 +1,1 @@
+"""The small heart: dtypes, storages, tensors, the op record, the one door, the tape and its engine. See README.md."""

@@ -1,0 +1,194 @@
+"""User-defined differentiable functions: `torch.autograd.Function`."""
+import inspect
+
+from . import views
+from .graph import Node, T, accumulator, new, pack, unpack
+from .modes import LOCAL, enable_grad, no_grad
+from .tensor import Tensor
+
+
+class FunctionNode(Node):
+    """The tape node of one `Function.apply`; it is the `ctx` handed to forward and backward.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.autograd.Function.html
+    """
+
+    __slots__ = ("function", "to_save", "dirty", "non_differentiable", "materialize", "needs", "outputs", "released",
+                 "arguments", "__dict__")
+
+    def __init__(self, function, needs):
+        super().__init__()
+        self.function, self.needs = function, needs
+        self.to_save, self.dirty, self.non_differentiable = (), (), ()
+        self.materialize, self.outputs, self.released, self.arguments = True, (), False, 0
+
+    @property
+    def needs_input_grad(self):
+        """Per forward argument, whether a gradient is asked for."""
+        return self.needs
+
+    def save_for_backward(self, *tensors):
+        """Keep tensors for backward; call once, from forward."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        """Keep tensors for `jvp`."""
+        self.to_save = self.to_save or tensors
+
+    def mark_dirty(self, *tensors):
+        """Say that forward wrote these inputs in place."""
+        self.dirty = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        """Say that these outputs carry no gradient."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value):
+        """Whether absent output gradients arrive as zeros (default) or None."""
+        self.materialize = value
+
+    @property
+    def saved_tensors(self):
+        """What save_for_backward kept. Raises RuntimeError once freed or when written to since."""
+        if self.released:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+                "if you need to access saved tensors after calling backward.")
+        return tuple(unpack(p, self) for p in self.saved)
+
+    saved_variables = saved_tensors
+
+    def run(self, grads):
+        grads = [self._zeros(i) if g is None and self.materialize else g for i, g in enumerate(grads)]
+        results = self.function.backward(self, *grads)
+        results = list(results) if isinstance(results, (tuple, list)) else [results]
+        name = self.function.__name__
+        while len(results) > self.arguments and results[-1] is None:
+            results.pop()
+        if len(results) != self.arguments:
+            raise RuntimeError(f"function {name}Backward returned an incorrect number of gradients (expected "
+                               f"{self.arguments}, got {len(results)})")
+        for i, (g, meta) in enumerate(zip(results, self.metas)):
+            if g is not None and not isinstance(g, Tensor):
+                raise TypeError(f"{name}Backward.backward: expected Variable or None (got {type(g).__name__})")
+        return results
+
+    def _zeros(self, i):
+        from .op import OPS
+        shape, key, device = self.outputs[i]
+        return OPS["_zeros_of"].function(shape, key)
+
+    def release(self):
+        self.saved, self.released = (), True
+
+
+class FunctionMeta(type):
+    """Names the node class of each Function as PyTorch does (`ExpBackward`)."""
+
+    def __init__(cls, name, bases, members):
+        super().__init__(name, bases, members)
+        cls._node = type(name + "Backward", (FunctionNode,), {})
+
+
+class Function(metaclass=FunctionMeta):
+    """Base of user-defined differentiable functions: static `forward(ctx, ...)` and `backward(ctx, *grads)`, or
+    `forward(...)` with `setup_context(ctx, inputs, output)`. Call through `apply`.
+
+    https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
+    """
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
+                           "new-style autograd function with static forward method.")
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        """Compute the result from tensors and other arguments."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Save for backward, when forward takes no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """Gradients of the inputs, one per forward argument."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom "
+                                  "autograd.Function to use it with backward mode AD.")
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run forward and record one node."""
+        if kwargs:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            args = bound.args
+        needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        ctx = cls._node(cls, needs)
+        if cls.vjp is not Function.backward and cls.backward is Function.backward:
+            cls.backward = cls.vjp
+        recording = LOCAL.state.grad and any(needs)
+        ctx.edges = [_edge(a) if n else None for a, n in zip(args, needs)] if recording else ()
+        ctx.arguments = len(args)
+        with no_grad():
+            if cls.setup_context is not Function.setup_context:
+                out = cls.forward(*args)
+                cls.setup_context(ctx, args, out)
+            else:
+                out = cls.forward(ctx, *args)
+        return _tie(ctx, args, out, recording)
+
+
+def _edge(t):
+    return (t._fn, t._nr) if t._fn is not None else (accumulator(t), 0)
+
+
+def _tie(ctx, args, out, recording):
+    """Tie the outputs of forward to the node, as views and in-place marks demand."""
+    several = isinstance(out, (tuple, list))
+    outs = list(out) if several else [out]
+    if recording:
+        ctx.metas = [(a._a.shape, a._key) if n else None for a, n in zip(args, ctx.needs)]
+        inputs, dirty = {id(a) for a in args}, {id(t) for t in ctx.dirty}
+        fixed, ctx.outputs = {id(t) for t in ctx.non_differentiable}, []
+        for i, t in enumerate(outs):
+            if not isinstance(t, Tensor):
+                ctx.outputs.append(((), 0, None))
+                continue
+            ctx.outputs.append((t._a.shape, t._key, t._s.device))
+            if id(t) in dirty:
+                views.check_inplace(t, True)
+                t._s.version += 1
+                t._fn, t._nr, t._rg = ctx, i, False
+            elif id(t) not in fixed and t.dtype.category >= 2:
+                outs[i] = t = t.detach() if id(t) in inputs or t._fn is not None or t._rg else t
+                t._fn, t._nr = ctx, i
+        ctx.n_out = len(outs)
+        ctx.saved = tuple(_save(t, ctx, out, outs) for t in ctx.to_save)
+    else:
+        ctx.saved = tuple(pack(t) for t in ctx.to_save)
+    ctx.to_save, ctx.dirty, ctx.non_differentiable = (), (), ()
+    return type(out)(outs) if several and not hasattr(out, "_fields") else tuple(outs) if several else outs[0]
+
+
+def _save(t, ctx, out, outs):
+    if isinstance(t, Tensor) and t._fn is ctx:    # an output of this very node: no cycle through it
+        packed = pack(t)
+        return (*packed[:4], Node, t._nr, None) if type(packed) is tuple else packed
+    return pack(t)
+
+
+class once_differentiable:
+    """Decorator for `backward`: its result has no history. Double backward through it is an error."""
+
+    def __new__(cls, function):
+        def wrapper(ctx, *grads):
+            with no_grad():
+                return function(ctx, *grads)
+        return wrapper

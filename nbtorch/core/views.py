@@ -1,0 +1,140 @@
+"""Views and in-place writes. A view remembers its base and the calls that lead from it, so that they can be replayed
+on the base after the base was written to through another view."""
+from ..backend import arrays
+from .graph import Node, accumulator, new
+from .modes import LOCAL
+from . import modes
+
+
+class View:
+    """Where a view came from: its base tensor, the (op, attributes, output number) steps, and the version at which its
+    grad_fn was derived. `creation` is "", "multi" (one of several results) or "no_grad"."""
+
+    __slots__ = ("base", "chain", "version", "creation")
+
+    def __init__(self, base, chain, version, creation):
+        self.base, self.chain, self.version, self.creation = base, chain, version, creation
+
+
+def attach(result, parent, op, attrs, number, creation):
+    """Make `result` a view of `parent` (or of parent's base)."""
+    step = (op, attrs, number)
+    above = parent._view
+    if above is None:
+        result._view = View(parent, (step,), parent._s.version, creation)
+    else:
+        result._view = View(above.base, (*above.chain, step), parent._s.version, creation or above.creation)
+
+
+def replay(chain, base):
+    """Apply the recorded steps to `base`; the result is a view of it."""
+    from .dispatch import call
+    for op, attrs, number in chain:
+        base = call(op, (base,), attrs)
+        if number is not None:
+            base = base[number]
+    return base
+
+
+def refresh(t):
+    """Derive a stale view's grad_fn again from its base."""
+    view = t._view
+    if view.version == t._s.version:
+        return
+    view.version = t._s.version
+    base = view.base
+    if base._fn is None and not base._rg or view.creation == "detached":
+        return
+    with modes.enable_grad():
+        layers, LOCAL.state.layers = LOCAL.state.layers, ()
+        try:
+            again = replay(view.chain, base)
+        finally:
+            LOCAL.state.layers = layers
+    t._fn, t._nr, t._rg = again._fn, again._nr, False
+
+
+def check_inplace(t, grad):
+    """Raise PyTorch's error if writing to `t` in place is not allowed."""
+    if arrays.overlaps_itself(t._a):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
+    if not grad:
+        return
+    view = t._view
+    if view is None:
+        if t._rg and t._fn is None:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        return
+    base = view.base
+    if base._rg and base._fn is None:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if view.creation == "multi" and t.requires_grad:
+        name = t.grad_fn.name() if t.grad_fn is not None else "None"
+        raise RuntimeError(
+            f"Output {t._nr} of {name} is a view and is being modified inplace. This view is the output of a function "
+            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You "
+            "should replace the inplace operation by an out-of-place one.")
+    if view.creation == "no_grad" and base.requires_grad:
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
+            "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+            "both outside (if you want the inplace to be tracked).")
+
+
+class CopySlices(Node):
+    """Backward of a write through a view: the written region of the gradient goes through the write's own node,
+    the rest passes to the base's history."""
+
+    __slots__ = ("inner", "chain")
+
+    def __init__(self, base_edge, base, inner, chain):
+        super().__init__([base_edge, *inner.edges[1:]])
+        self.metas = [None if base_edge is None else (base._a.shape, base._key), *inner.metas[1:]]
+        self.inner, self.chain = inner, chain
+
+    def run(self, grads):
+        rest = grads[0].clone()
+        region = replay(self.chain, rest)
+        inner = self.inner.run([region.clone()])
+        if inner[0] is None:
+            region.zero_()
+        else:
+            region.copy_(inner[0])
+        return [rest, *inner[1:]]
+
+    def release(self):
+        self.inner.release()
+
+
+def rebase(t, node):
+    """Tie `t`, just written to by `node`, to its new history; through its base when it is a view."""
+    view = t._view
+    if view is None:
+        t._fn, t._nr, t._rg = node, 0, False
+        return
+    base = view.base
+    edge = None
+    if base._fn is not None:
+        edge = (base._fn, base._nr)
+    elif base._rg:
+        edge = (accumulator(base), 0)
+    base._fn, base._nr, base._rg = CopySlices(edge, base, node, view.chain), 0, False
+    view.version = -1
+    refresh(t)
+
+
+def set_data(t, other):
+    """`t.data = other`: same tensor object, other memory; history, grad and hooks stay."""
+    if not isinstance(other, type(t)) and not hasattr(other, "_a"):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
+    t._a, t._s, t._key = other._a, other._s, other._key
+    t._view = None
+
+
+def fresh(a, s, key, cls):
+    """A tensor of class `cls` over an existing storage."""
+    t = new(cls)
+    t._a, t._s, t._key = a, s, key
+    return t

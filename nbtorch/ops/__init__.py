@@ -1,0 +1,15 @@
+"""THE TABLE: one record per op, a file per family. Importing this package declares every op and binds the methods."""
+import importlib
+import pkgutil
+
+NOT_FAMILIES = ("bind", "rules")
+for _module in pkgutil.iter_modules(__path__):
+    if _module.name not in NOT_FAMILIES:
+        importlib.import_module(f"{__name__}.{_module.name}")
+
+from .bind import bind_methods, bind_plain, every, public  # noqa: E402
+
+bind_methods()
+bind_plain()
+# functions by name; families stay importable as modules where a name is both (ops.index the module)
+globals().update({name: function for name, function in every().items() if name not in globals()})
