@@ -20,6 +20,7 @@ ndarray = backend.ndarray
 NUMBER_KEYS = {bool: -1, int: -2, float: -3, complex: -4}
 NUMBERS = {-1: False, -2: 0, -3: 0.0, -4: 0j}
 CURRENT = storages.CURRENT
+KEY_OF_NUM = {num: code << 1 for num, code in CODE_OF_NUM.items()}    # NumPy's type number -> key of a 0-d tensor
 T = None                                          # the Tensor class; tensor.py sets it
 _seq = iter(range(1, 1 << 62))
 
@@ -83,8 +84,10 @@ def wrap(out):
         out = backend.owned(out)
     t = new(T)
     t._a = out
-    code = CODE_OF_NUM.get(out.dtype.num)
-    t._key = ((code_of(out) if code is None else code) << 1) | (out.ndim > 0)
+    key = KEY_OF_NUM.get(out.dtype.num)
+    if key is None:
+        key = KEY_OF_NUM[out.dtype.num] = code_of(out) << 1
+    t._key = key | 1 if out.ndim else key
     if CURRENT[0] is Storage:
         t._s = s = new(Storage)
         s.data, s.version = out if out.base is None else backend.owner_of(out), 0
@@ -194,6 +197,61 @@ def run(op, ts, attrs, m):
 def is_differentiable(key):
     """Whether a tensor with this key may require a gradient."""
     return 12 <= (key & 63) < 24
+
+
+def run1(op, x, ts, attrs, m):
+    """`run` for the usual case of a simple op on one tensor; anything else goes the general way."""
+    if not isinstance(x, T):
+        return run(op, ts, attrs, m)
+    plan = op.plans.get((x._key,))
+    if plan is None or plan.casts is not None or op.check is not None:
+        return run(op, ts, attrs, m)
+    out = plan.function(x._a, *attrs)
+    if out is NotImplemented:
+        out = decline(plan, (x._a,), attrs)
+    else:
+        plan.entry.calls += 1
+    result = wrap(out)
+    if m.grad and op.formulas:
+        if x._view is not None:
+            views.refresh(x)
+        if (x._fn is not None or x._rg) and 12 <= result._key & 63 < 24:
+            result._fn = record(op, 1, op.layout, ts, ts, None, (x._a,), attrs, (result,))
+    return result
+
+
+def run2(op, x, y, ts, attrs, m):
+    """`run` for the usual case of a simple op on two tensors, or a tensor and a number."""
+    if not isinstance(x, T):
+        return run(op, ts, attrs, m)
+    a = x._a
+    if isinstance(y, T):
+        b = y._a
+        plan = op.plans.get((x._key, y._key))
+        mask = 2 if y._fn is not None or y._rg or y._view is not None else 0
+    else:
+        b = y
+        plan = op.plans.get((x._key, NUMBER_KEYS.get(type(y))))
+        mask = 0
+    if plan is None or plan.casts is not None or op.check is not None:
+        return run(op, ts, attrs, m)
+    out = plan.function(a, b, *attrs)
+    if out is NotImplemented:
+        out = decline(plan, (a, b), attrs)
+    else:
+        plan.entry.calls += 1
+    result = wrap(out)
+    if m.grad and op.formulas:
+        if mask and y._view is not None:
+            views.refresh(y)
+            mask = 2 if y._fn is not None or y._rg else 0
+        if x._view is not None:
+            views.refresh(x)
+        if x._fn is not None or x._rg:
+            mask |= 1
+        if mask and 12 <= result._key & 63 < 24:
+            result._fn = record(op, mask, op.layout, ts, ts, None, (a, b), attrs, (result,))
+    return result
 
 
 def finish(op, out, mask, layout, ts, flat, keys, args, attrs, m):
@@ -322,4 +380,4 @@ def observed_composite(op, values, m, claimed, body):
     return watched(op, values, (), m, body) if bus.subscribers else body(op, values, (), m)
 
 
-ENV.update(CALL=call, CALL_COMPOSITE=call_composite, BUS=bus, LOCAL=LOCAL)
+ENV.update(OBSERVED=observed, RUN=run, RUN1=run1, RUN2=run2, CALL=call, CALL_COMPOSITE=call_composite, BUS=bus, LOCAL=LOCAL)

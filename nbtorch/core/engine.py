@@ -1,8 +1,8 @@
 """Running backward: iterative, in the caller's thread, newest node first."""
-import heapq
 import sys
 import time
 import warnings
+from heapq import heappop, heappush
 
 from ..events.bus import bus, emit
 from ..events.records import Backward, NodeRun, Tag
@@ -58,109 +58,115 @@ def _calibrate():
     def look(g):
         return getrefcount(g)
 
-    def results(grads):
-        g = grads[0]
-        grads[0] = None
-        return look(g)
-    return results([object()])
+    grads = [object()]
+    return look(grads.pop())
 
 
 EXCLUSIVE = _calibrate()
 
 
 def collect(roots):
-    """All nodes reachable from the roots, and how many edges lead to each."""
-    counts, stack = {}, []
+    """Nodes reachable from the roots; for leaves' nodes also how many edges lead to each."""
+    seen, leaves, stack = set(), {}, []
     for node, _ in roots:
-        if node not in counts:
-            counts[node] = 0
+        if type(node) is AccumulateGrad:
+            leaves[node] = leaves.get(node, 0) + 1
+        elif node not in seen:
+            seen.add(node)
             stack.append(node)
     while stack:
         for edge in stack.pop().edges:
             if edge is not None:
                 node = edge[0]
-                if node in counts:
-                    counts[node] += 1
-                else:
-                    counts[node] = 1
+                if type(node) is AccumulateGrad:
+                    leaves[node] = leaves.get(node, 0) + 1
+                elif node not in seen:
+                    seen.add(node)
                     stack.append(node)
-    return counts
+    return seen, leaves
 
 
-def needed_for(counts, targets):
+def needed_for(nodes, leaves, targets):
     """Nodes on a path to one of the target (node, number) pairs."""
     wanted = {node for node, _ in targets}
-    needed = set()
-    for node in sorted(counts, key=lambda n: n.seq if not isinstance(n, AccumulateGrad) else -1):
+    needed = {leaf for leaf in leaves if leaf in wanted}
+    for node in sorted(nodes, key=lambda n: n.seq):
         if node in wanted or any(e is not None and e[0] in needed for e in node.edges):
             needed.add(node)
     return needed
 
 
 class Task:
-    """One backward pass."""
+    """One backward pass. Nodes run newest first; since edges only ever lead to older nodes, a node that is the newest
+    waiting one has all its gradients. Leaves run as soon as their last edge was served."""
 
-    def __init__(self, roots, keep, create, targets=None):
-        self.keep, self.create, self.targets = keep, create, targets
-        self.counts = collect(roots)
-        self.needed = None if targets is None else needed_for(self.counts, targets)
+    def __init__(self, roots, keep, targets=None):
+        self.keep, self.targets = keep, targets
+        nodes, self.leaves = collect(roots)
+        self.needed = None if targets is None else needed_for(nodes, self.leaves, targets)
         self.buffers, self.captured, self.ready = {}, {}, []
 
     def add(self, node, number, g):
         """Deliver a gradient to output `number` of `node`."""
         buffer = self.buffers.get(node)
         if buffer is None:
-            buffer = self.buffers[node] = [None] * max(node.n_out, number + 1)
-        buffer[number] = g if buffer[number] is None else buffer[number] + g
-
-    def arrive(self, node):
-        """One edge to `node` was served; queue the node when it was the last."""
-        self.counts[node] -= 1
-        if self.counts[node] <= 0 and (self.needed is None or node in self.needed):
-            heapq.heappush(self.ready, (-node.seq, id(node), node))
+            if node.n_out == 1:
+                self.buffers[node] = [g]
+            else:
+                buffer = self.buffers[node] = [None] * node.n_out
+                buffer[number] = g
+            if type(node) is not AccumulateGrad:
+                heappush(self.ready, (-node.seq, node))
+        else:
+            old = buffer[number]
+            buffer[number] = g if old is None else old + g
 
     def run(self, roots, grads):
+        """Deliver the roots' gradients and run until nothing waits; returns what was captured for the targets."""
+        ready, leaves = self.ready, self.leaves
         for (node, number), g in zip(roots, grads):
             self.add(node, number, g)
-        for node in {node: None for node, _ in roots}:
-            if self.counts[node] == 0:
-                self.counts[node] = 1
-                self.arrive(node)
-        while self.ready:
-            self.step(heapq.heappop(self.ready)[2])
+        for node, _ in roots:
+            if node in leaves:
+                self.serve(node)
+        while ready:
+            node = heappop(ready)[1]
+            self.step(node, self.buffers.pop(node))
+        for node in [n for n in self.buffers if type(n) is AccumulateGrad]:
+            self.leaf(node)
         return self.captured
 
-    def step(self, node):
-        grads = self.buffers.pop(node, None) or [None] * node.n_out
-        if node.prehooks:
-            for hook in list(node.prehooks.values()):
-                changed = hook(tuple(grads))
-                if changed is not None:
-                    grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-        if self.targets is not None:
-            for target in self.targets:
-                if target[0] is node and target[1] < len(grads):
-                    self.captured[target] = grads[target[1]]
-            if isinstance(node, AccumulateGrad) or not any(
-                    e is not None and e[0] in self.needed for e in node.edges):
-                return
-        results = self.results(node, grads)
-        del grads
-        if not self.keep:
-            node.release()
-        self.deliver(node, results)
+    def serve(self, node):
+        """One edge to a leaf was served; run the leaf when it was the last."""
+        self.leaves[node] -= 1
+        if self.leaves[node] == 0 and node in self.buffers:
+            self.leaf(node)
 
-    def results(self, node, grads):
-        """The node's gradients for its edges, with its post hooks applied."""
-        if all(g is None for g in grads):
-            return [None] * len(node.edges)
-        if not bus.subscribers and not node.hooks:
-            if type(node) is AccumulateGrad:
-                g = grads[0]
-                grads[0] = None
-                accumulate(node.variable, g)
-                return ()
-            return node.run(grads)
+    def leaf(self, node):
+        grads = self.buffers.pop(node)
+        if node.prehooks:
+            grads = self.prehooked(node, grads)
+        if self.targets is not None:
+            self.capture(node, grads)
+        elif node.hooks or bus.subscribers:
+            self.hooked(node, grads)
+        else:
+            accumulate(node.variable, grads.pop())
+
+    def prehooked(self, node, grads):
+        for hook in list(node.prehooks.values()):
+            changed = hook(tuple(grads))
+            if changed is not None:
+                grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+        return grads
+
+    def capture(self, node, grads):
+        for target in self.targets:
+            if target[0] is node:
+                self.captured[target] = grads[target[1]]
+
+    def hooked(self, node, grads):
+        """Run a node that is observed or has post hooks."""
         t0 = time.perf_counter_ns()
         results = node.run(grads)
         if bus.subscribers:
@@ -171,22 +177,33 @@ class Task:
                 results = list(changed) if isinstance(changed, (tuple, list)) else [changed]
         return results
 
-    def deliver(self, node, results):
-        edges, metas = node.edges, node.metas
-        for i, edge in enumerate(edges):
-            if edge is None:
-                continue
-            target, number = edge
-            g = results[i]
-            results[i] = None
-            if g is not None and (self.needed is None or target in self.needed):
-                if metas:
+    def step(self, node, grads):
+        """Run one node and deliver its results."""
+        if node.prehooks:
+            grads = self.prehooked(node, grads)
+        needed = self.needed
+        if needed is not None:
+            self.capture(node, grads)
+            if node not in needed or not any(e is not None and e[0] in needed for e in node.edges):
+                return
+        results = self.hooked(node, grads) if node.hooks or bus.subscribers else node.run(grads)
+        grads = None
+        if not self.keep:
+            node.release()
+        i, metas = 0, node.metas
+        for edge in node.edges:
+            if edge is not None:
+                target, number = edge
+                g, results[i] = results[i], None
+                if g is not None and (needed is None or target in needed):
                     meta = metas[i]
-                    if meta is not None and (g._a.shape != meta[0] or (g._key ^ meta[1]) & ~1):
+                    if g._a.shape != meta[0] or (g._key ^ meta[1]) & ~1:
                         g = fit(g, meta)
-                self.add(target, number, g)
-            g = None
-            self.arrive(target)
+                    self.add(target, number, g)
+                g = None
+                if type(target) is AccumulateGrad:
+                    self.serve(target)
+            i += 1
 
 
 def run_backward(roots, grads, keep, create, targets=None):
@@ -194,7 +211,7 @@ def run_backward(roots, grads, keep, create, targets=None):
     m = LOCAL.state
     before, phase, m.grad, m.phase = m.grad, m.phase, create, "backward"
     try:
-        return Task(roots, keep, create, targets).run(roots, grads)
+        return Task(roots, keep, targets).run(roots, grads)
     finally:
         m.grad, m.phase = before, phase
 

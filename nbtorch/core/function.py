@@ -13,9 +13,6 @@ class FunctionNode(Node):
     https://docs.pytorch.org/docs/stable/generated/torch.autograd.Function.html
     """
 
-    __slots__ = ("function", "to_save", "dirty", "non_differentiable", "materialize", "needs", "outputs", "released",
-                 "arguments", "__dict__")
-
     def __init__(self, function, needs):
         super().__init__()
         self.function, self.needs = function, needs

@@ -1,7 +1,7 @@
 """The tape: nodes, edges, and what a node saves. Saved values are memory with metadata, never tensors that could
 point back at their own node (that would be a cycle, and memory would wait for the garbage collector)."""
 import itertools
-import weakref
+from weakref import ref
 
 from ..events.bus import bus, emit
 from ..events.records import NodeMade
@@ -20,13 +20,13 @@ class Node:
     https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.metadata.html
     """
 
-    __slots__ = ("edges", "saved", "metas", "seq", "hooks", "prehooks", "recorder", "n_out", "_metadata", "__weakref__")
-    op = None
+    # what most nodes never set lives on the class, so that making a node sets few attributes
+    op = recorder = hooks = prehooks = _metadata = None
+    edges = saved = metas = ()
+    n_out = 1
 
     def __init__(self, edges=(), n_out=1):
-        self.edges, self.saved, self.metas, self.recorder = edges, (), (), None
-        self.seq, self.n_out = next(_sequence), n_out
-        self.hooks = self.prehooks = self._metadata = None
+        self.edges, self.seq, self.n_out = edges, next(_sequence), n_out
 
     @property
     def metadata(self):
@@ -107,11 +107,9 @@ class Handle:
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds the arriving gradient to `variable.grad`."""
 
-    __slots__ = ("variable",)
+    seq = 1 << 62
 
     def __init__(self, variable):
-        super().__init__()
-        self.seq = 1 << 62
         self.variable = variable
 
     def name(self):
@@ -125,10 +123,14 @@ class AccumulateGrad(Node):
 
 def accumulator(tensor):
     """The AccumulateGrad node of a leaf; the tensor holds it weakly, graphs hold it strongly."""
-    node = tensor._acc and tensor._acc()
-    if node is None:
-        node = AccumulateGrad(tensor)
-        tensor._acc = weakref.ref(node)
+    node = tensor._acc
+    if node is not None:
+        node = node()
+        if node is not None:
+            return node
+    node = new(AccumulateGrad)
+    node.variable = tensor
+    tensor._acc = ref(node)
     return node
 
 
@@ -227,8 +229,7 @@ class Recorder:
                       for f in self.active]
         sources = [self._source(n) for n in self.names]
         self.packed = tuple(i for i, s in enumerate(sources) if s.startswith("P"))
-        code = f"lambda ts, args, attrs, outs, node: ({''.join(s + ',' for s in sources)})"
-        self.save = eval(code, {"P": pack, "PR": pack_result, "S": shape_of, "PA": pack_aux})
+        self.save = eval(f"lambda ts, args, attrs, outs, node: ({''.join(s + ',' for s in sources)})", SAVERS)
         self.keeps = tuple(i for i, s in enumerate(sources) if s.startswith("P(ts["))
         self.saved_inputs = tuple(op.tensor_names.index(self.names[i]) for i in self.keeps)
         self.needed = tuple(i for i in range(layout[-1]) if mask >> i & 1)
@@ -263,14 +264,19 @@ class Recorder:
                 "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
                 "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
                 "if you need to access saved tensors after calling backward.")
-        saved = list(node.saved)
-        for i in self.packed:
-            saved[i] = unpack(saved[i], node)
-        g = next((x for x in grads if x is not None), None) if len(grads) > 1 else grads[0]
+        saved = node.saved
+        if self.packed:
+            saved = list(saved)
+            for i in self.packed:
+                saved[i] = unpack(saved[i], node)
+        g = grads[0] if len(grads) == 1 else next((x for x in grads if x is not None), None)
         result = [None] * len(node.edges)
         for formula, where in self.calls:
-            values = [saved[i] if i >= 0 else g if i == -1 else tuple(grads) for i in where]
-            self._place(formula, formula.function(*values), result)
+            value = formula.function(*[saved[i] if i >= 0 else g if i == -1 else tuple(grads) for i in where])
+            if formula.single:
+                result[formula.input] = value
+            else:
+                self._place(formula, value, result)
         return result
 
     def _place(self, formula, values, result):
@@ -301,6 +307,9 @@ def pack_aux(array):
     return pack(T._wrap(array)) if array is not None else None
 
 
+SAVERS = {"P": pack, "PR": pack_result, "S": shape_of, "PA": pack_aux}
+
+
 def recorder_for(op, mask, layout):
     """The cached recorder of this op for this pattern of inputs."""
     key = (mask, layout)
@@ -308,27 +317,26 @@ def recorder_for(op, mask, layout):
     if found is None:
         found = op.recorders[key] = Recorder(op, mask, layout)
         if op.node_class is None:
-            op.node_class = type(op.node_name, (Node,), {"__slots__": (), "op": op})
+            op.node_class = type(op.node_name, (Node,), {"op": op})
     return found
 
 
 def record(op, mask, layout, ts, flat, keys, args, attrs, outs):
     """Put a node for this call on the tape and return it; the caller ties the results to it."""
-    recorder = recorder_for(op, mask, layout)
+    recorder = op.recorders.get((mask, layout)) or recorder_for(op, mask, layout)
     node = new(op.node_class)
-    node.seq, node.recorder, node.n_out = next(_sequence), recorder, op.n_out
-    node.hooks = node.prehooks = node._metadata = None
-    edges, metas, i = [], [], 0
+    node.seq, node.recorder = next(_sequence), recorder
+    node.edges, node.metas = edges, metas = [], []
+    bit = 1
     for t in flat:
-        if mask >> i & 1:
+        if mask & bit:
             fn = t._fn
             edges.append((fn, t._nr) if fn is not None else (accumulator(t), 0))
-            metas.append((t._a.shape, keys[i]))
+            metas.append((t._a.shape, t._key))
         else:
             edges.append(None)
             metas.append(None)
-        i += 1
-    node.edges, node.metas = edges, metas
+        bit += bit
     if outs is not None:
         node.saved = recorder.save(ts, args, attrs, outs, node)
         if bus.subscribers:

@@ -13,7 +13,7 @@ ENV = {}                                          # what generated functions cal
 class Formula:
     """A derivative formula and where each of its parameters comes from."""
 
-    __slots__ = ("function", "inputs", "names", "joint", "takes_list")
+    __slots__ = ("function", "inputs", "names", "joint", "single", "input")
 
     def __init__(self, function, key, op):
         keys = key if isinstance(key, tuple) else (key,)
@@ -24,7 +24,7 @@ class Formula:
         self.function, self.joint = function, isinstance(key, tuple)
         self.inputs = tuple(tensor_names.index(k) for k in keys)
         self.names = tuple(inspect.signature(function).parameters)
-        self.takes_list = any(op.signature.tensors[i].kind == "list" for i in self.inputs)
+        self.input, self.single = self.inputs[0], not self.joint and not op.has_list   # the common case
 
 
 class Op:
@@ -48,10 +48,10 @@ class Op:
         self.node_name = (node or "".join(w[:1].upper() + w[1:] for w in self.name.strip("_").split("_"))) + "Backward0"
         self.tensor_names = tuple(p.name for p in self.signature.tensors)
         self.attr_names = tuple(p.name for p in self.signature.attrs)
-        self.has_list = any(p.kind == "list" for p in self.signature.tensors)
         self.n_out = len(self.returns) - 1 if self.returns else 1
         self.simple = not (view or many or self.aux or self.mutates or self.n_out > 1)
         self.layout = tuple(range(len(self.tensor_names) + 1))
+        self.has_list = any(p.kind == "list" for p in self.signature.tensors)
         self.formulas = tuple(Formula(f, key, self) for key, f in (vjp or {}).items())
         self.plans, self.recorders, self.node_class, self.result_type = {}, {}, None, None
         self.function = self.inplace_function = None

@@ -87,8 +87,6 @@ class CopySlices(Node):
     """Backward of a write through a view: the written region of the gradient goes through the write's own node,
     the rest passes to the base's history."""
 
-    __slots__ = ("inner", "chain")
-
     def __init__(self, base_edge, base, inner, chain):
         super().__init__([base_edge, *inner.edges[1:]])
         self.metas = [None if base_edge is None else (base._a.shape, base._key), *inner.metas[1:]]
