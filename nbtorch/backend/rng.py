@@ -77,8 +77,8 @@ class Stream:
         if len(data) == _SHORT:
             data += bytes(8)
         if len(data) != STATE_BYTES:
-            raise RuntimeError("Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState "
-                               f"of size 5056 but found the input RNG state size to be {len(data)}")
+            raise RuntimeError("Expected a CPUGeneratorImplState of size 5056 but "
+                               f"found the input RNG state size to be {len(data)}")
         seed, left, seeded, after = _HEAD.unpack_from(data)
         key = np.frombuffer(data, "<u8", 624, _HEAD.size)
         _, normal, _, have_normal, _, _ = _TAIL.unpack_from(data, _HEAD.size + 4992)
@@ -105,13 +105,13 @@ def fresh_seed():
 default_stream = Stream(fresh_seed())
 
 
-def in_memory_order(array):
-    """`array` with its dimensions in the order of memory: PyTorch fills by stride, not by index.
+def memory_order(array):
+    """The dimensions in the order of memory, outermost first: PyTorch fills by stride, not by index.
 
-    A dimension of stride 0 keeps its place; of equal strides the larger dimension comes first.
+    A dimension of stride 0 keeps its place; of equal strides the larger dimension is the outer one.
     """
     if array.flags.c_contiguous:
-        return array
+        return list(range(array.ndim))
     strides, shape = array.strides, array.shape
     order = []
     for d in reversed(range(array.ndim)):          # innermost first, insertion sort by stride
@@ -120,12 +120,12 @@ def in_memory_order(array):
                 (strides[d], shape[d]) < (strides[order[at - 1]], shape[order[at - 1]])):
             at -= 1
         order.insert(at, d)
-    return array.transpose(order[::-1])
+    return order[::-1]
 
 
 def fill(array, make):
     """Write `make(flat)` into the array in PyTorch's order, flat being a flat array of its elements."""
-    ordered = in_memory_order(array)
+    ordered = array.transpose(memory_order(array))
     if ordered.flags.c_contiguous:
         make(ordered.reshape(-1))
         return array
