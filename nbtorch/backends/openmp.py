@@ -1,0 +1,7 @@
+"""torch.backends.openmp."""
+
+
+def is_available():
+    """Whether kernels that use OpenMP (oneDNN) are in use."""
+    from .mkldnn import is_available as onednn
+    return onednn()
