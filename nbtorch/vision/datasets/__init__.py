@@ -1,0 +1,4 @@
+"""Datasets that ship with nbtorch."""
+from .digits import Digits
+
+__all__ = ["Digits"]
