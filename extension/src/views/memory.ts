@@ -1,0 +1,208 @@
+import { make, makeButton, setText } from '../dom';
+import { formatBytes, formatPlace, formatShape } from '../format';
+import type { Host } from '../host';
+import type { MemoryCell, MemorySample, MemoryTop, TopTensor } from '../messages.gen';
+import type { State } from '../store';
+import type { Category } from '../theme';
+import { CATEGORIES } from '../theme';
+import { Timeline } from './timeline';
+
+/** How often the list of the largest tensors is asked for while it can be seen. */
+const TOP_EVERY_MS = 3000;
+
+/** Live memory: how much and of what kind, over time, in which tensors and by which cells. */
+export class MemoryView {
+  private readonly cards = make('div', 'nbt-cards');
+  private readonly bar = make('div', 'nbt-gauge', '', { role: 'img' });
+  private readonly legend = make('ul', 'nbt-legend');
+  private readonly timeline: Timeline;
+  private readonly top = make('section', 'nbt-section');
+  private readonly cells = make('section', 'nbt-section');
+  private readonly values = new Map<string, HTMLElement>();
+  private readonly parts = new Map<Category, { bar: HTMLElement; text: HTMLElement }>();
+  private shownTop: MemoryTop | null = null;
+  private shownCells: readonly MemoryCell[] = [];
+  private timer = 0;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly host: Host
+  ) {
+    root.classList.add('nbt-memory');
+    this.timeline = new Timeline(host);
+    this.makeCards();
+    this.makeGauge();
+    this.top.hidden = this.cells.hidden = true;
+    root.append(this.cards, this.bar, this.legend, this.timeline.node, this.top, this.cells);
+    this.timer = window.setInterval(() => this.askTop(), TOP_EVERY_MS);
+    this.askTop();
+  }
+
+  dispose(): void {
+    clearInterval(this.timer);
+    this.timeline.dispose();
+    this.root.replaceChildren();
+  }
+
+  update(state: State): void {
+    const sample = state.samples[state.samples.length - 1];
+    if (sample) {
+      this.showSample(sample);
+    }
+    this.timeline.update(state.samples);
+    if (state.top !== this.shownTop) {
+      this.shownTop = state.top;
+      this.showTop(state.top);
+    }
+    if (state.cells !== this.shownCells) {
+      this.shownCells = state.cells;
+      this.showCells(state.cells);
+    }
+    this.root.dataset['nbtorchSamples'] = String(state.samples.length);
+    this.root.dataset['nbtorchLive'] = String(sample?.live ?? '');
+    this.root.dataset['nbtorchPeak'] = String(sample?.peak ?? '');
+    this.root.dataset['nbtorchTop'] = String(state.top?.tensors.length ?? 0);
+  }
+
+  private askTop(): void {
+    if (this.root.isConnected && this.root.clientWidth > 0) {
+      this.host.ask({ kind: 'request.top', limit: 20 });
+    }
+  }
+
+  private words(category: Category): string {
+    const { tr } = this.host;
+    return {
+      parameter: tr('Parameters'),
+      optimizer: tr('Optimizer'),
+      gradient: tr('Gradients'),
+      activation: tr('Activations'),
+      other: tr('Other')
+    }[category];
+  }
+
+  private makeCards(): void {
+    const { tr } = this.host;
+    const all: [string, string, string][] = [
+      ['live', tr('Live'), tr('Bytes of all live tensors')],
+      ['peak', tr('Peak'), tr('The most that was live at once')],
+      ['rss', tr('Process'), tr('Resident size of the kernel process')],
+      ['pool', tr('Pool'), tr('Bytes that the allocator keeps for reuse')]
+    ];
+    for (const [key, name, title] of all) {
+      const card = make('div', 'nbt-card', '', { title });
+      const value = make('div', 'nbt-card-value nbt-number', '–');
+      card.append(make('div', 'nbt-soft', name), value);
+      this.values.set(key, value);
+      this.cards.append(card);
+    }
+  }
+
+  private makeGauge(): void {
+    for (const category of CATEGORIES) {
+      const bar = make('span', `nbt-band nbt-${category}`);
+      const text = make('span', 'nbt-number', '–');
+      const item = make('li');
+      item.append(make('span', `nbt-swatch nbt-${category}`), make('span', '', this.words(category)), text);
+      this.parts.set(category, { bar, text });
+      this.bar.append(bar);
+      this.legend.append(item);
+    }
+  }
+
+  private showSample(sample: MemorySample): void {
+    const numbers: Record<string, number | null> = {
+      live: sample.live,
+      peak: sample.peak,
+      rss: sample.rss,
+      pool: sample.pool
+    };
+    this.values.forEach((element, key) => {
+      const value = numbers[key] ?? null;
+      setText(element, value === null ? '–' : formatBytes(value));
+      element.parentElement?.toggleAttribute('hidden', value === null);
+    });
+    const whole = Math.max(1, sample.peak, sample.live);
+    this.parts.forEach(({ bar, text }, category) => {
+      bar.style.width = `${(100 * Math.max(0, sample.by[category])) / whole}%`;
+      setText(text, formatBytes(sample.by[category]));
+    });
+    this.bar.setAttribute('aria-label', this.host.tr('%1 of a peak of %2 are live', formatBytes(sample.live), formatBytes(sample.peak)));
+  }
+
+  private showTop(top: MemoryTop | null): void {
+    const { tr } = this.host;
+    this.top.hidden = top === null;
+    if (top === null) {
+      return;
+    }
+    const table = make('table', 'nbt-table');
+    table.append(this.header([tr('Tensor'), tr('Shape'), tr('Made at'), tr('Bytes')]));
+    const most = top.tensors[0]?.bytes ?? 1;
+    top.tensors.forEach(each => table.append(this.tensorRow(each, most)));
+    this.top.replaceChildren(this.title(tr('Largest tensors'), tr('of %1 alive', top.count)), table);
+  }
+
+  private tensorRow(tensor: TopTensor, most: number): HTMLElement {
+    const row = make('tr');
+    const name = make('td', 'nbt-ellipsis', '', { title: `${this.words(tensor.category)} · ${tensor.device}` });
+    name.append(
+      make('span', `nbt-swatch nbt-${tensor.category}`),
+      make('span', tensor.name === '' ? 'nbt-soft' : '', tensor.name || this.words(tensor.category))
+    );
+    const bytes = make('td', 'nbt-number nbt-right nbt-share', formatBytes(tensor.bytes));
+    bytes.style.setProperty('--nbt-share', `${Math.round((100 * tensor.bytes) / Math.max(1, most))}%`);
+    const shape = make('td', 'nbt-number', formatShape(tensor.shape), { title: tensor.dtype });
+    row.append(name, shape, this.placeCell(tensor), bytes);
+    return row;
+  }
+
+  private placeCell(tensor: TopTensor): HTMLElement {
+    const cell = make('td', 'nbt-ellipsis', '', { title: tensor.place?.source ?? '' });
+    const place = tensor.place;
+    const text = formatPlace(place, this.host.tr);
+    const reveal = this.host.reveal;
+    if (place !== null && place.run !== null && reveal !== null) {
+      const link = makeButton(text, this.host.tr('Show this cell'), () => reveal(place));
+      link.className = 'nbt-link';
+      cell.append(link);
+    } else {
+      cell.textContent = text || '–';
+    }
+    return cell;
+  }
+
+  private showCells(cells: readonly MemoryCell[]): void {
+    const { tr } = this.host;
+    this.cells.hidden = cells.length === 0;
+    const table = make('table', 'nbt-table');
+    table.append(this.header([tr('Cell'), tr('Peak'), tr('Change'), tr('Alive after')]));
+    for (const each of [...cells].reverse().slice(0, 12)) {
+      const row = make('tr');
+      const name = make('td', 'nbt-ellipsis', '', { title: each.label });
+      name.append(make('span', 'nbt-soft', tr('In [%1]', each.run)), make('code', 'nbt-source', each.label));
+      const sign = each.delta > 0 ? '+' : '';
+      row.append(
+        name,
+        make('td', 'nbt-number nbt-right', formatBytes(each.peak)),
+        make('td', 'nbt-number nbt-right', `${sign}${formatBytes(each.delta)}`),
+        make('td', 'nbt-number nbt-right', formatBytes(each.alive))
+      );
+      table.append(row);
+    }
+    this.cells.replaceChildren(this.title(tr('Cells'), ''), table);
+  }
+
+  private title(text: string, more: string): HTMLElement {
+    const title = make('h3', 'nbt-title', text);
+    title.append(make('span', 'nbt-soft', more));
+    return title;
+  }
+
+  private header(names: string[]): HTMLElement {
+    const row = make('tr');
+    const left = names[0] === this.host.tr('Cell') ? 1 : 3;
+    names.forEach((each, index) => row.append(make('th', index < left ? '' : 'nbt-right', each, { scope: 'col' })));
+    return row;
+  }
+}
