@@ -1,0 +1,1 @@
+"""Speed and memory against real torch: see README.md here."""
