@@ -1,19 +1,68 @@
-"""nbtorch: PyTorch's API on NumPy and CuPy, made to be seen into. `import nbtorch as torch`."""
-from . import core
+"""nbtorch: PyTorch's API on NumPy and CuPy, made to be seen into. `import nbtorch as torch`.
+
+Importing loads the tensor core and NumPy; torch.nn, torch.optim and the other namespaces load when first named.
+"""
+import importlib as _importlib
+import math as _math
+
+from . import backend as _backend
+from .core import dispatch as _dispatch, engine as _engine, inplace as _inplace
 from .core.device import (Size, channels_last, channels_last_3d, contiguous_format, device, layout, memory_format,
-                          preserve_format, sparse_coo, strided)
-from .core.dtype import DTYPES as _DTYPES, ALIASES as _DTYPE_ALIASES
+                          preserve_format, sparse_coo, sparse_csr, strided)
+from .core.dtype import ALIASES as _DTYPE_ALIASES, DTYPES as _DTYPES
 from .core.dtype import dtype, finfo, get_default_dtype, iinfo
+from .core.generator import Generator
+from .core.info import (get_default_device, is_complex, is_floating_point, is_nonzero, is_storage, is_tensor, numel,
+                        set_default_dtype, set_default_tensor_type)
+from .core.interop import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, legacy_types as _legacy_types, tensor
 from .core.modes import (enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
                          set_default_device, set_grad_enabled)
-from .core import dispatch as _dispatch, inplace as _inplace, engine as _engine
 from .core.tensor import Tensor
-from .core.interop import as_tensor, from_dlpack, from_numpy, legacy_types as _legacy_types, tensor
-from . import ops
+from .core.tensor_str import set_printoptions
+from . import ops as _ops
 from .ops.bind import public as _public
+from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
+from .version import __version__
 
-__version__ = "0.1.0"
 globals().update({d.name: d for d in _DTYPES})
 globals().update(_DTYPE_ALIASES)
 globals().update(_public("torch"))
 globals().update(_legacy_types())
+e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
+
+_SUBMODULES = ("amp", "autograd", "backends", "cuda", "distributed", "distributions", "fft", "linalg", "nn", "optim",
+               "profiler", "random", "serialization", "special", "testing", "utils", "vision", "notebook", "version")
+_LAZY = {
+    "save": "serialization", "load": "serialization",
+    "autocast": "amp", "is_autocast_enabled": "amp", "set_autocast_enabled": "amp", "get_autocast_dtype": "amp",
+    "set_autocast_dtype": "amp", "is_autocast_cache_enabled": "amp", "set_autocast_cache_enabled": "amp",
+    "clear_autocast_cache": "amp", "is_autocast_cpu_enabled": "amp", "get_autocast_gpu_dtype": "amp",
+    "get_autocast_cpu_dtype": "amp",
+    "set_num_threads": "backend.threads", "get_num_threads": "backend.threads",
+    "set_num_interop_threads": "backend.threads", "get_num_interop_threads": "backend.threads",
+    "show_config": "config",
+    "load_ipython_extension": "notebook", "unload_ipython_extension": "notebook",
+}
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    elif name in _SUBMODULES:
+        try:
+            return _importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+            raise AttributeError(f"nbtorch has no torch.{name} yet") from None
+    else:
+        import difflib
+        near = difflib.get_close_matches(name, [*globals(), *_LAZY, *_SUBMODULES], 3)
+        hint = f" Near it: {', '.join(near)}." if near else ""
+        raise AttributeError(f"module 'torch' has no attribute '{name}' in nbtorch.{hint}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({n for n in globals() if not n.startswith("_")} | set(_LAZY) | set(_SUBMODULES) | {"__version__"})

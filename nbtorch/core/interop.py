@@ -283,3 +283,27 @@ def deepcopy_tensor(self, memo):
 Tensor.numpy, Tensor.__array__, Tensor.__dlpack__ = numpy, array_protocol, dlpack
 Tensor.__dlpack_device__ = lambda self: (1, 0)
 Tensor.__deepcopy__ = deepcopy_tensor
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """A tensor of `obj`, sharing memory unless copy=True or a conversion is needed.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
+    """
+    if copy:
+        t = tensor(obj.detach() if isinstance(obj, Tensor) else obj, dtype=dtype, device=device) \
+            if not isinstance(obj, Tensor) else obj.detach().clone().to(dtype=dtype or obj.dtype)
+    else:
+        t = as_tensor(obj, dtype=dtype, device=device)
+        if copy is False and isinstance(obj, np.ndarray) and not np.shares_memory(t._a, obj):
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+    return t.requires_grad_() if requires_grad else t
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A 1-d tensor over a bytes-like object's memory.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.frombuffer.html
+    """
+    t = share(np.frombuffer(buffer, numpy_dtype(dtype.name), count, offset))
+    return t.requires_grad_() if requires_grad else t
