@@ -1,0 +1,23 @@
+"""Kernels through oneDNN's C API: convolutions, and matrix products in bfloat16 or with several threads."""
+from . import lib
+
+INDEX = {
+    "convolution": "conv", "convolution_backward_input": "conv", "convolution_backward_weight": "conv",
+    "mm": "matmul", "bmm": "matmul", "addmm": "matmul",
+}
+
+
+def available():
+    """(True, "") where a usable library was found, else (False, why not)."""
+    found, reason = lib.find()
+    return found is not None, reason
+
+
+def describe():
+    """What `show_config` says of the provider."""
+    found, reason = lib.find()
+    if found is None:
+        return {"in use": False, "reason": reason}
+    from . import conv, matmul
+    return {"in use": True, "version": ".".join(map(str, found.version)), "library": found.path,
+            "runtime": found.runtime, "isa": hex(found.isa), "cached plans": len(conv.plans) + len(matmul.plans)}
