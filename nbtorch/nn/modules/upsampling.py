@@ -1,0 +1,54 @@
+"""Upsampling. Source: https://docs.pytorch.org/docs/stable/nn.html#vision-layers"""
+
+from .. import functional as F
+from .module import Module
+
+__all__ = ["Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"]
+
+
+class Upsample(Module):
+    """Resizes (N, C, *spatial) to `size` or by `scale_factor`; modes as ``F.interpolate``."""
+
+    __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
+
+    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        if isinstance(scale_factor, tuple):
+            self.scale_factor = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input):
+        return F.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners,
+            recompute_scale_factor=self.recompute_scale_factor,
+        )
+
+    def __setstate__(self, state):
+        state.setdefault("recompute_scale_factor", True)
+        super().__setstate__(state)
+
+    def extra_repr(self):
+        scale = self.scale_factor is not None
+        return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}" if scale else (
+            f"size={self.size!r}, mode={self.mode!r}"
+        )
+
+
+class UpsamplingNearest2d(Upsample):
+    """Nearest neighbour in two dimensions."""
+
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Bilinear in two dimensions, corners aligned."""
+
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
