@@ -4,8 +4,9 @@ import type { GraphNode } from '../messages.gen';
 import type { Theme } from '../theme';
 import type { Camera } from './camera';
 import type { Part } from './groups';
-import type { Layout, Placed, Route } from './layout';
+import type { Layout, Placed } from './layout';
 import { HEADER } from './layout';
+import type { Route } from './routes';
 
 /** All that one frame needs. */
 export interface Frame {
@@ -54,7 +55,7 @@ export function labelOf(part: Part, nodes: ReadonlyMap<number, GraphNode>, tr: W
   const count = ops === 1 ? tr('1 op') : tr('%1 ops', ops);
   return {
     title,
-    kind: part.kind === 'group' ? [part.type, count].filter(Boolean).join(' · ') : node.role === 'op' ? node.name : '',
+    kind: part.kind === 'group' ? part.type || count : node.role === 'op' ? node.name : '',
     shape: shapeOf(node),
     valueName: node.value === null ? '' : node.value_name,
     value: node.value === null ? '' : formatReal(node.value),
@@ -108,8 +109,9 @@ function drawRoute(frame: Frame, route: Route): void {
   context.beginPath();
   context.moveTo(first.x, first.y);
   let from = first;
+  const sign = route.back ? -1 : 1;
   for (const to of route.points.slice(1)) {
-    const bend = Math.abs(to.x - from.x) < 0.5 ? 0 : Math.max(12, Math.abs(to.y - from.y) / 2);
+    const bend = Math.abs(to.x - from.x) < 0.5 ? 0 : sign * Math.max(12, Math.abs(to.y - from.y) / 2);
     context.bezierCurveTo(from.x, from.y + bend, to.x, to.y - bend, to.x, to.y);
     from = to;
   }
@@ -119,8 +121,8 @@ function drawRoute(frame: Frame, route: Route): void {
     context.fillStyle = context.strokeStyle;
     context.beginPath();
     context.moveTo(last.x, last.y);
-    context.lineTo(last.x - 4, last.y - 7);
-    context.lineTo(last.x + 4, last.y - 7);
+    context.lineTo(last.x - 4, last.y - 7 * sign);
+    context.lineTo(last.x + 4, last.y - 7 * sign);
     context.fill();
   }
 }

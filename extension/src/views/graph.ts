@@ -43,6 +43,7 @@ export class GraphView {
       close: () => this.scene.select(undefined)
     });
     stage.append(this.notice);
+    stage.append(this.makeButtons());
     root.append(this.makeBar(), stage, this.pane.node);
   }
 
@@ -83,7 +84,13 @@ export class GraphView {
       box.append(make('span', 'nbt-soft', name), value);
       return box;
     };
-    const buttons = make('span', 'nbt-buttons');
+    bar.append(stat(tr('Step'), this.step), stat(tr('Loss'), this.loss), this.curve.node);
+    return bar;
+  }
+
+  private makeButtons(): HTMLElement {
+    const { tr } = this.host;
+    const buttons = make('div', 'nbt-buttons', '', { role: 'toolbar', 'aria-label': tr('Graph view') });
     buttons.append(
       makeButton('⊟', tr('Close all modules'), () => this.scene.setAll(false)),
       makeButton('⊞', tr('Open all modules'), () => this.scene.setAll(true)),
@@ -91,9 +98,7 @@ export class GraphView {
       makeButton('+', tr('Zoom in'), () => this.scene.zoom(1.3)),
       makeButton('⤢', tr('Show the whole graph'), () => this.scene.fit(false))
     );
-    bar.append(stat(tr('Step'), this.step), stat(tr('Loss'), this.loss), this.curve.node, make('span', 'nbt-space'));
-    bar.append(buttons);
-    return bar;
+    return buttons;
   }
 
   private selected(box: Placed | undefined): void {

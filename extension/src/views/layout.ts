@@ -2,6 +2,8 @@ import type { Part, Visible } from './groups';
 import type { Point } from './layers';
 import { layoutFlat } from './layers';
 import type { Size } from './proper';
+import type { Route } from './routes';
+import { ENTRY, EXIT, pairKey, routeEdge } from './routes';
 
 /** A box, or an open module around the boxes it holds, at its place. */
 export interface Placed {
@@ -14,13 +16,6 @@ export interface Placed {
   readonly h: number;
 }
 
-export interface Route {
-  readonly from: string;
-  readonly to: string;
-  readonly points: readonly Point[];
-  readonly back: boolean;
-}
-
 export interface Layout {
   readonly w: number;
   readonly h: number;
@@ -29,15 +24,20 @@ export interface Layout {
   readonly routes: readonly Route[];
 }
 
-export const BOX: Size = { w: 176, h: 58 };
-export const PILL: Size = { w: 128, h: 38 };
+export const BOX: Size = { w: 184, h: 58 };
+export const PILL: Size = { w: 142, h: 38 };
+const PORT: Size = { w: 0, h: 0 };
 const PAD = 14;
 export const HEADER = 26;
 
-interface Level {
+/** One open module, or the whole graph, laid out: places are relative to its corner. */
+export interface Level {
   readonly size: Size;
-  readonly children: Map<string, { at: Point; level: Level | null; part: Part }>;
-  readonly bends: Map<string, readonly Point[]>;
+  readonly children: ReadonlyMap<string, { at: Point; level: Level | null; part: Part }>;
+  /** Bends of each edge between children, of `ENTRY` to a child and of a child to `EXIT`. */
+  readonly bends: ReadonlyMap<string, readonly Point[]>;
+  readonly entryX: number;
+  readonly exitX: number;
 }
 
 /** The size of a closed box. */
@@ -57,7 +57,8 @@ function chains(parts: readonly Part[], open: ReadonlySet<string>, above: string
   }
 }
 
-function shared(a: readonly string[], b: readonly string[]): number {
+/** How many modules both are in. */
+export function shared(a: readonly string[], b: readonly string[]): number {
   let depth = 0;
   while (depth < a.length && a[depth] === b[depth]) {
     depth += 1;
@@ -65,17 +66,21 @@ function shared(a: readonly string[], b: readonly string[]): number {
   return depth;
 }
 
-/** The edges of each open module, between its direct children; the key of the outermost level is ''. */
+function add(levels: Map<string, Set<string>>, level: string, from: string, to: string): void {
+  const set = levels.get(level) ?? new Set();
+  levels.set(level, set.add(pairKey(from, to)));
+}
+
+/** The edges inside each open module, between its children and its ports; the key of the outermost level is ''. */
 function edgesByLevel(view: Visible, chain: ReadonlyMap<string, string[]>): Map<string, Set<string>> {
   const levels = new Map<string, Set<string>>();
   for (const [from, to] of view.edges) {
     const a = chain.get(from) ?? [];
     const b = chain.get(to) ?? [];
     const depth = shared(a, b);
-    const key = depth === 0 ? '' : (a[depth - 1] ?? '');
-    const set = levels.get(key) ?? new Set();
-    set.add(`${a[depth]}\n${b[depth]}`);
-    levels.set(key, set);
+    add(levels, depth === 0 ? '' : (a[depth - 1] ?? ''), a[depth] ?? '', b[depth] ?? '');
+    a.slice(depth, -1).forEach((module, index) => add(levels, module, a[depth + index + 1] ?? '', EXIT));
+    b.slice(depth, -1).forEach((module, index) => add(levels, module, ENTRY, b[depth + index + 1] ?? ''));
   }
   return levels;
 }
@@ -88,26 +93,36 @@ function* placeLevel(
 ): Generator<void, Level> {
   const inner: (Level | null)[] = [];
   for (const part of parts) {
-    inner.push(part.kind === 'group' && open.has(part.key) ? yield* placeLevel(part.key, part.parts, open, levels) : null);
+    const isOpen = part.kind === 'group' && open.has(part.key);
+    inner.push(isOpen ? yield* placeLevel(part.key, part.parts, open, levels) : null);
   }
-  const sizes = parts.map((part, index) => inner[index]?.size ?? sizeOf(part));
-  const indexOf = new Map(parts.map((part, index) => [part.key, index]));
-  const pairs = [...(levels.get(key) ?? [])];
-  const edges = pairs.map(pair => {
-    const [from, to] = pair.split('\n');
-    return [indexOf.get(from ?? '') ?? 0, indexOf.get(to ?? '') ?? 0] as const;
+  const pairs = [...(levels.get(key) ?? [])].map(pair => pair.split('\n') as [string, string]);
+  const sizes = parts.map((part, index) => {
+    const level = inner[index];
+    const half = (level?.size.w ?? 0) / 2;
+    return level ? { ...level.size, entry: level.entryX - half, exit: level.exitX - half } : sizeOf(part);
   });
-  const flat = yield* layoutFlat(sizes, edges);
-  const [left, top] = key === '' ? [0, 0] : [PAD, HEADER + PAD / 2];
+  const indexOf = new Map(parts.map((part, index) => [part.key, index]));
+  for (const port of [ENTRY, EXIT]) {
+    if (pairs.some(pair => pair.includes(port))) {
+      indexOf.set(port, sizes.push(PORT) - 1);
+    }
+  }
+  const edges = pairs.map(([from, to]) => [indexOf.get(from) ?? 0, indexOf.get(to) ?? 0] as const);
+  const ports = { entry: indexOf.get(ENTRY) ?? -1, exit: indexOf.get(EXIT) ?? -1 };
+  const flat = yield* layoutFlat(sizes, edges, ports);
+  const size = key === '' ? flat : { w: Math.max(flat.w + 2 * PAD, BOX.w), h: flat.h + HEADER + PAD };
+  const left = (size.w - flat.w) / 2;
+  const top = key === '' ? 0 : HEADER;
   const move = (point: Point): Point => ({ x: point.x + left, y: point.y + top });
-  const children = new Map(
-    parts.map((part, index) => [
-      part.key,
-      { at: move(flat.at[index] ?? { x: 0, y: 0 }), level: inner[index] ?? null, part }
-    ])
-  );
-  const size = key === '' ? flat : { w: Math.max(flat.w + 2 * PAD, BOX.w), h: flat.h + top + PAD };
-  return { size, children, bends: new Map(pairs.map((pair, index) => [pair, (flat.bends[index] ?? []).map(move)])) };
+  const corner = (index: number): Point => move(flat.at[index] ?? { x: flat.w / 2, y: 0 });
+  return {
+    size,
+    children: new Map(parts.map((part, at) => [part.key, { at: corner(at), level: inner[at] ?? null, part }])),
+    bends: new Map(pairs.map(([from, to], at) => [pairKey(from, to), (flat.bends[at] ?? []).map(move)])),
+    entryX: corner(ports.entry).x,
+    exitX: corner(ports.exit).x
+  };
 }
 
 function flatten(level: Level, at: Point, depth: number, into: Placed[], corner: Map<string, Placed>): void {
@@ -124,35 +139,6 @@ function flatten(level: Level, at: Point, depth: number, into: Placed[], corner:
   }
 }
 
-function middle(box: Placed | undefined): number {
-  return box ? box.x + box.w / 2 : 0;
-}
-
-/** The line from box to box: out of the modules that hold the source, along the bends, into the target's. */
-function route(a: string[], b: string[], root: Level, placed: ReadonlyMap<string, Placed>): Route {
-  const depth = shared(a, b);
-  let level: Level | null = root;
-  for (const key of a.slice(0, depth)) {
-    level = level?.children.get(key)?.level ?? null;
-  }
-  const source = placed.get(a[a.length - 1] ?? '');
-  const target = placed.get(b[b.length - 1] ?? '');
-  const outer = depth === 0 ? undefined : placed.get(a[depth - 1] ?? '');
-  const bends = level?.bends.get(`${a[depth]}\n${b[depth]}`) ?? [];
-  const points: Point[] = [{ x: middle(source), y: (source?.y ?? 0) + (source?.h ?? 0) }];
-  for (const key of a.slice(depth, -1).reverse()) {
-    const module = placed.get(key);
-    points.push({ x: middle(source), y: (module?.y ?? 0) + (module?.h ?? 0) });
-  }
-  points.push(...bends.map(bend => ({ x: bend.x + (outer?.x ?? 0), y: bend.y + (outer?.y ?? 0) })));
-  for (const key of b.slice(depth, -1)) {
-    points.push({ x: middle(target), y: placed.get(key)?.y ?? 0 });
-  }
-  points.push({ x: middle(target), y: target?.y ?? 0 });
-  const back = (target?.y ?? 0) < (source?.y ?? 0);
-  return { from: source?.part.key ?? '', to: target?.part.key ?? '', points, back };
-}
-
 /** Places all visible boxes; open modules are laid out on their own and placed whole. */
 export function* layoutGraph(view: Visible, open: ReadonlySet<string>): Generator<void, Layout> {
   const chain = new Map<string, string[]>();
@@ -162,7 +148,7 @@ export function* layoutGraph(view: Visible, open: ReadonlySet<string>): Generato
   const byKey = new Map<string, Placed>();
   flatten(root, { x: 0, y: 0 }, 0, placed, byKey);
   yield;
-  const routes = view.edges.map(([from, to]) => route(chain.get(from) ?? [], chain.get(to) ?? [], root, byKey));
+  const routes = view.edges.map(([from, to]) => routeEdge(chain.get(from) ?? [], chain.get(to) ?? [], root, byKey));
   return { w: root.size.w, h: root.size.h, placed, routes };
 }
 

@@ -137,7 +137,7 @@ export class MemoryView {
       return;
     }
     const table = make('table', 'nbt-table');
-    table.append(this.header([tr('Tensor'), tr('Shape'), tr('Made at'), tr('Bytes')]));
+    table.append(this.header([tr('Tensor'), tr('Bytes')]));
     const most = top.tensors[0]?.bytes ?? 1;
     top.tensors.forEach(each => table.append(this.tensorRow(each, most)));
     this.top.replaceChildren(this.title(tr('Largest tensors'), tr('of %1 alive', top.count)), table);
@@ -145,42 +145,49 @@ export class MemoryView {
 
   private tensorRow(tensor: TopTensor, most: number): HTMLElement {
     const row = make('tr');
-    const name = make('td', 'nbt-ellipsis', '', { title: `${this.words(tensor.category)} · ${tensor.device}` });
+    const cell = make('td', 'nbt-wide');
+    const name = make('div', 'nbt-ellipsis');
     name.append(
       make('span', `nbt-swatch nbt-${tensor.category}`),
-      make('span', tensor.name === '' ? 'nbt-soft' : '', tensor.name || this.words(tensor.category))
+      make('span', '', tensor.name || this.words(tensor.category)),
+      make('span', 'nbt-source', `${formatShape(tensor.shape)} ${tensor.dtype}`)
     );
+    const kind = tensor.device === 'cpu' ? this.words(tensor.category) : `${this.words(tensor.category)}, ${tensor.device}`;
+    const under = make('div', 'nbt-ellipsis nbt-under');
+    under.append(make('span', '', kind), ...this.placeOf(tensor));
+    cell.append(name, under);
     const bytes = make('td', 'nbt-number nbt-right nbt-share', formatBytes(tensor.bytes));
     bytes.style.setProperty('--nbt-share', `${Math.round((100 * tensor.bytes) / Math.max(1, most))}%`);
-    const shape = make('td', 'nbt-number', formatShape(tensor.shape), { title: tensor.dtype });
-    row.append(name, shape, this.placeCell(tensor), bytes);
+    row.append(cell, bytes);
     return row;
   }
 
-  private placeCell(tensor: TopTensor): HTMLElement {
-    const cell = make('td', 'nbt-ellipsis', '', { title: tensor.place?.source ?? '' });
-    const place = tensor.place;
+  private placeOf({ place }: TopTensor): HTMLElement[] {
     const text = formatPlace(place, this.host.tr);
     const reveal = this.host.reveal;
-    if (place !== null && place.run !== null && reveal !== null) {
-      const link = makeButton(text, this.host.tr('Show this cell'), () => reveal(place));
-      link.className = 'nbt-link';
-      cell.append(link);
-    } else {
-      cell.textContent = text || '–';
+    if (place === null || text === '') {
+      return [];
     }
-    return cell;
+    const code = place.source === '' ? [] : [make('code', 'nbt-source', place.source, { title: place.source })];
+    if (place.run === null || reveal === null) {
+      return [make('span', '', ` · ${text}`), ...code];
+    }
+    const link = makeButton(text, this.host.tr('Show this cell'), () => reveal(place));
+    link.className = 'nbt-link';
+    return [make('span', '', ' · '), link, ...code];
   }
 
   private showCells(cells: readonly MemoryCell[]): void {
     const { tr } = this.host;
     this.cells.hidden = cells.length === 0;
     const table = make('table', 'nbt-table');
-    table.append(this.header([tr('Cell'), tr('Peak'), tr('Change'), tr('Alive after')]));
+    table.append(this.header([tr('Cell'), tr('Peak'), tr('Change'), tr('After')]));
     for (const each of [...cells].reverse().slice(0, 12)) {
       const row = make('tr');
-      const name = make('td', 'nbt-ellipsis', '', { title: each.label });
-      name.append(make('span', 'nbt-soft', tr('In [%1]', each.run)), make('code', 'nbt-source', each.label));
+      const name = make('td', 'nbt-wide');
+      const code = make('div', 'nbt-ellipsis nbt-under');
+      code.append(make('code', '', each.label, { title: each.label }));
+      name.append(make('div', '', tr('In [%1]', each.run)), code);
       const sign = each.delta > 0 ? '+' : '';
       row.append(
         name,
@@ -201,8 +208,7 @@ export class MemoryView {
 
   private header(names: string[]): HTMLElement {
     const row = make('tr');
-    const left = names[0] === this.host.tr('Cell') ? 1 : 3;
-    names.forEach((each, index) => row.append(make('th', index < left ? '' : 'nbt-right', each, { scope: 'col' })));
+    names.forEach((each, index) => row.append(make('th', index === 0 ? '' : 'nbt-right', each, { scope: 'col' })));
     return row;
   }
 }

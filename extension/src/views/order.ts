@@ -88,7 +88,7 @@ function spread(wish: readonly number[], weight: readonly number[], gap: readonl
 
 /** Centre of each box: each layer is drawn towards its neighbours, bends hardest, so that long edges run straight. */
 export function* centres(proper: Proper, ordered: readonly number[][]): Generator<void, Float64Array> {
-  const { width, up, down, height } = proper;
+  const { width, up, down, height, entry, exit } = proper;
   const centre = new Float64Array(width.length);
   const gaps = ordered.map(layer =>
     layer.map((at, index) =>
@@ -98,8 +98,11 @@ export function* centres(proper: Proper, ordered: readonly number[][]): Generato
   const settle = (index: number, towards: readonly number[][] | null): void => {
     const layer = ordered[index] ?? [];
     const wish = layer.map(at => {
-      const near = towards === null ? [...(up[at] ?? []), ...(down[at] ?? [])] : (towards[at] ?? []);
-      return near.length === 0 ? get(centre, at) : near.reduce((sum, to) => sum + get(centre, to), 0) / near.length;
+      // Lines up the points where edges leave the upper box and enter the lower one.
+      const above = towards === down ? [] : (up[at] ?? []).map(to => get(centre, to) + get(exit, to) - get(entry, at));
+      const below = towards === up ? [] : (down[at] ?? []).map(to => get(centre, to) + get(entry, to) - get(exit, at));
+      const near = [...above, ...below];
+      return near.length === 0 ? get(centre, at) : near.reduce((sum, x) => sum + x, 0) / near.length;
     });
     const weight = layer.map(at => (height[at] === 0 ? 6 : 1));
     spread(wish, weight, gaps[index] ?? []).forEach((value, place) => (centre[get(layer, place)] = value));

@@ -3,6 +3,9 @@
 export interface Size {
   readonly w: number;
   readonly h: number;
+  /** Where edges enter above and leave below, as an offset from the middle. */
+  readonly entry?: number;
+  readonly exit?: number;
 }
 
 export type Edge = readonly [number, number];
@@ -80,6 +83,25 @@ function layerOf(count: number, edges: readonly Edge[]): number[] {
   return layer;
 }
 
+/** The points where edges enter an open module from above and leave it below: boxes without height, or -1. */
+export interface Ports {
+  readonly entry: number;
+  readonly exit: number;
+}
+
+/** Layers with the ports in layers of their own, first and last. */
+function layersWithPorts(count: number, edges: readonly Edge[], { entry, exit }: Ports): number[] {
+  const inner = edges.filter(([from, to]) => from !== entry && to !== exit);
+  const layer = layerOf(count, inner).map(each => each + (entry < 0 ? 0 : 1));
+  if (entry >= 0) {
+    layer[entry] = 0;
+  }
+  if (exit >= 0) {
+    layer[exit] = layer.reduce((most, each, at) => (at === exit ? most : Math.max(most, each)), -1) + 1;
+  }
+  return layer;
+}
+
 /** Boxes and bends as one graph whose edges join neighbouring layers only. */
 export interface Proper {
   readonly layers: number[][];
@@ -87,17 +109,22 @@ export interface Proper {
   readonly down: number[][];
   readonly width: number[];
   readonly height: number[];
+  /** Offsets from the middle where edges enter and leave. */
+  readonly entry: number[];
+  readonly exit: number[];
   /** Bends of each edge, from the upper end. */
   readonly chains: number[][];
 }
 
 /** Layers the boxes, and breaks long edges into bends so that they run round boxes. */
-export function makeProper(sizes: readonly Size[], edges: readonly Edge[]): Proper {
-  const layer = layerOf(sizes.length, edges);
+export function makeProper(sizes: readonly Size[], edges: readonly Edge[], ports: Ports): Proper {
+  const layer = layersWithPorts(sizes.length, edges, ports);
   const layers = lists(layer.reduce((most, each) => Math.max(most, each + 1), 0));
   layer.forEach((each, index) => layers[each]?.push(index));
   const width = sizes.map(each => each.w);
   const height = sizes.map(each => each.h);
+  const entry = sizes.map(each => each.entry ?? 0);
+  const exit = sizes.map(each => each.exit ?? 0);
   const up = lists(sizes.length);
   const down = lists(sizes.length);
   let bends = 0;
@@ -122,5 +149,5 @@ export function makeProper(sizes: readonly Size[], edges: readonly Edge[]): Prop
     up[to]?.push(last);
     return chain;
   });
-  return { layers, up, down, width, height, chains };
+  return { layers, up, down, width, height, entry, exit, chains };
 }

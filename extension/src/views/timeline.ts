@@ -122,7 +122,7 @@ export class Timeline {
       height: HEIGHT,
       legend: { show: false },
       padding: [8, 8, 0, 0],
-      scales: { x: { time: false }, y: { range: (_, __, high) => [0, Math.max(1, high * 1.06)] } },
+      scales: { x: { time: false }, y: { range: (_, __, high) => [0, Math.max(1, high * 1.14)] } },
       cursor: { drag: { x: true, y: false }, points: { show: false } },
       axes: [
         { ...axis, size: 28, gap: 4, values: (_, ticks) => ticks.map(formatSeconds) },
@@ -155,6 +155,8 @@ export class Timeline {
     let free = -Infinity;
     context.save();
     context.fillStyle = colour;
+    context.textAlign = 'left';
+    context.textBaseline = 'alphabetic';
     context.font = `${10 * density}px ${font}`;
     this.samples.forEach((each, index) => {
       const x = plot.valToPos(each.time - start, 'x', true);

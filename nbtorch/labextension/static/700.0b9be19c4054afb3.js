@@ -48,7 +48,7 @@ body[data-jp-theme-light='false'] .nbt-root {
   background: var(--nbt-back);
   display: flex;
   flex-direction: column;
-  min-width: 300px;
+  min-width: 320px !important;
   overflow: hidden;
 }
 
@@ -153,8 +153,22 @@ body[data-jp-theme-light='false'] .nbt-root {
   text-align: right !important;
 }
 
-.nbt-ellipsis {
+.nbt-wide {
   max-width: 0;
+  width: 100%;
+}
+
+.nbt-under {
+  color: var(--jp-ui-font-color2);
+  font-size: 11px;
+}
+
+.nbt-under code {
+  font-family: var(--jp-code-font-family);
+  font-size: 11px;
+}
+
+.nbt-ellipsis {
   overflow: hidden;
   text-overflow: ellipsis;
   white-space: nowrap;
@@ -237,7 +251,13 @@ body[data-jp-theme-light='false'] .nbt-root {
   text-align: left;
 }
 
+.nbt-root code {
+  background: none;
+  font-size: 11px;
+}
+
 .nbt-table th {
+  white-space: nowrap;
   border-bottom: 1px solid var(--nbt-border);
   color: var(--jp-ui-font-color2);
   font-size: 11px;
@@ -279,8 +299,8 @@ button.nbt-status {
   flex: none;
   flex-wrap: wrap;
   gap: 4px 14px;
-  min-height: 36px;
-  padding: 4px 8px 4px 12px;
+  min-height: 34px;
+  padding: 4px 12px;
 }
 
 .nbt-stat {
@@ -299,7 +319,13 @@ button.nbt-status {
 }
 
 .nbt-buttons {
+  background: color-mix(in srgb, var(--nbt-back) 88%, transparent);
+  border: 1px solid var(--nbt-border);
+  border-radius: 4px;
+  bottom: 8px;
   display: inline-flex;
+  position: absolute;
+  right: 8px;
 }
 
 .nbt-stage {
@@ -377,7 +403,7 @@ button.nbt-status {
   bottom: 8px;
   font-size: 11px;
   left: 8px;
-  max-width: calc(100% - 16px);
+  max-width: calc(100% - 160px);
   padding: 4px 8px;
   position: absolute;
 }
