@@ -200,6 +200,3 @@ def describe():
     elif not blas():
         rows["note"] = "NumPy's BLAS has no known way to limit its threads"
     return rows
-
-
-prepare_environment()

@@ -1,9 +1,9 @@
-"""Kernels through oneDNN's C API: convolutions, and matrix products in bfloat16 or with several threads."""
+"""Kernels through oneDNN's C API: convolutions, and bfloat16 and larger float32 matrix products, casts."""
 from . import lib
 
 INDEX = {
     "convolution": "conv", "convolution_backward_input": "conv", "convolution_backward_weight": "conv",
-    "mm": "matmul", "bmm": "matmul", "addmm": "matmul",
+    "mm": "matmul", "bmm": "matmul", "addmm": "matmul", "to_copy": "convert",
 }
 
 
@@ -18,6 +18,7 @@ def describe():
     found, reason = lib.find()
     if found is None:
         return {"in use": False, "reason": reason}
-    from . import conv, matmul
+    from . import conv, convert, matmul
     return {"in use": True, "version": ".".join(map(str, found.version)), "library": found.path,
-            "runtime": found.runtime, "isa": hex(found.isa), "cached plans": len(conv.plans) + len(matmul.plans)}
+            "runtime": found.runtime, "isa": hex(found.isa),
+            "cached plans": sum(len(module.plans) for module in (conv, convert, matmul))}

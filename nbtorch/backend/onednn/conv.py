@@ -8,8 +8,22 @@ convolution, where a reorder of the whole batch before and after it costs 5-15 %
 import numpy as np
 
 from .. import threads
-from .lib import (BF16, CONVOLUTION_DIRECT, F16, F32, FORWARD, QUERY_DIFF_DST, QUERY_DIFF_SRC, QUERY_DIFF_WEIGHTS,
-                  QUERY_DST, QUERY_SRC, QUERY_WEIGHTS, Dims, Unsupported, address)
+from .lib import (
+    BF16,
+    CONVOLUTION_DIRECT,
+    F16,
+    F32,
+    FORWARD,
+    QUERY_DIFF_DST,
+    QUERY_DIFF_SRC,
+    QUERY_DIFF_WEIGHTS,
+    QUERY_DST,
+    QUERY_SRC,
+    QUERY_WEIGHTS,
+    Dims,
+    Unsupported,
+    address,
+)
 from .plan import Cache, Plan, contiguous_strides, strides_of
 
 _DTYPES = {"float32": F32, "bfloat16": BF16, "float16": F16}

@@ -67,7 +67,7 @@ def _build(a_shape, a_strides, b_shape, b_strides, item, dtype, out_dtype, bias,
 def _elements(shape, strides, item):
     """Element strides, or None unless each matrix has rows or columns whose elements lie together."""
     strides = strides_from(shape, strides, item)
-    if strides is None or min(strides[-2:]) != 1 and min(shape[-2:]) > 1:
+    if strides is None or min(strides[-2:]) != 1:
         return None
     return strides
 
