@@ -135,6 +135,11 @@ def fill(array, make):
     return array
 
 
+def single(out, values):
+    """`values` on their way into `out`: half precision is rounded to float32 first, as PyTorch does."""
+    return values.astype(np.float32) if out.dtype.itemsize == 2 and out.dtype.kind not in "iu" else values
+
+
 def chunks(n, words_each=1):
     """Slices of 0..n whose words fit in one CHUNK."""
     step = CHUNK // words_each

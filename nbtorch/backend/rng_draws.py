@@ -1,14 +1,15 @@
 """The other distributions, permutations and multinomial sampling, as PyTorch's CPU kernels draw them."""
 import numpy as np
 
-from .rng import chunks
+from . import registry
+from .rng import chunks, single
 from .rng_normal import pairs
 
 
 def _from_doubles(stream, out, transform):
     with np.errstate(all="ignore"):
         for part in chunks(out.size, 2):
-            out[part] = transform(stream.doubles(part.stop - part.start))
+            out[part] = single(out, transform(stream.doubles(part.stop - part.start)))
 
 
 def exponential(stream, out, rate=1.0):
@@ -31,22 +32,27 @@ def geometric(stream, out, p):
 def log_normal(stream, out, mean=1.0, std=2.0):
     """exp of normal numbers."""
     with np.errstate(all="ignore"):
-        out[...] = np.exp(pairs(stream, out.size, mean, std))
+        out[...] = single(out, np.exp(pairs(stream, out.size, mean, std)))
 
 
 def permutation(stream, n):
-    """A random order of 0..n-1 as int64: Fisher-Yates from the front, one word a step.
-
-    Steps are done a block at a time. Within a block, swaps whose partners are distinct and lie beyond the block do not
-    depend on one another; the blocks where that fails, and the end, are done step by step.
-    """
+    """A random order of 0..n-1 as int64: Fisher-Yates from the front, one word a step."""
     order = np.arange(n)
     if n < 2:
         return order
     offsets = stream.words(n - 1)
     offsets %= np.arange(n, 1, -1, dtype=np.uint32)
+    return registry.run("shuffle", order, offsets)
+
+
+def shuffle(order, offsets):
+    """Swap each element with the one at its offset, in turn, in place.
+
+    Done a block at a time: within a block, swaps whose partners are distinct and lie beyond the block do not depend on one
+    another. The blocks where that fails, and the end, are done step by step.
+    """
     first = 0
-    if n > STEPWISE:
+    if len(order) > STEPWISE:
         first = _swap_blocks(order, offsets.astype(np.int64) + order[:-1])
     _swap_steps(order[first:], offsets[first:])
     return order

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .rng import chunks
+from .rng import chunks, single
 
 BITS = {"float32": 24, "float64": 53, "float16": 11, "bfloat16": 8}       # digits of the significand
 WIDE_RANGE = 1 << 28                              # from here on integers are made of 64-bit words
@@ -100,17 +100,17 @@ def integers(stream, out, low, high):
             words = stream.words64(part.stop - part.start)
             if span < 1 << 64:
                 words = _remainder(words, span)
-            words += np.uint64(low & 0xffffffffffffffff)
-            out[part] = words if out.dtype.kind == "u" else words.view(np.int64)
+                words += np.uint64(low & 0xffffffffffffffff)
+            out[part] = words if out.dtype.kind == "u" else single(out, words.view(np.int64))
         return
     plain = 0 <= low and high <= 1 << 31
     for part in chunks(out.size):
         words = _remainder(stream.words(part.stop - part.start), span)
         if plain:                                 # float32 and the like convert fast from int32
             words += np.uint32(low)
-            out[part] = words.view(np.int32)
+            out[part] = single(out, words.view(np.int32))
         else:
-            out[part] = words.astype(np.int64) + low
+            out[part] = single(out, words.astype(np.int64) + low)
 
 
 def any_integers(stream, out):

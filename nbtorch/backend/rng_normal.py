@@ -1,13 +1,14 @@
 """Normal numbers, by PyTorch's two ways: Box-Muller pairs in float64, and blocks of sixteen in place.
 
-Blocks are used from 16 elements up when the tensor is contiguous; its random words are the same as PyTorch's, the
-results equal to two last bits (logarithm, sine and cosine are NumPy's).
+Blocks are used from 16 elements up when the tensor is contiguous. float32 and half precision are PyTorch's to the last bit;
+in float64 the random words are the same and the results equal to two last bits (logarithm, sine and cosine are NumPy's).
 """
 import math
 
 import numpy as np
 
-from .rng import CHUNK
+from . import registry
+from .rng import CHUNK, single
 from .rng_fill import fma, unit32
 
 BLOCK = 16
@@ -49,26 +50,6 @@ def _many_pairs(u):
     return u
 
 
-def _blocks32(u, mean, std):
-    """float32 uniforms to normals, sixteen at a time: eight radii, eight angles; cosines first, then sines."""
-    u = u.reshape(-1, BLOCK)
-    log = np.log(np.float32(1) - u[:, :8], dtype=np.float64).astype(np.float32)
-    radius = np.sqrt(np.float32(-2) * log)
-    angle = np.float32(2 * np.pi) * u[:, 8:]
-    u[:, :8] = radius * np.cos(angle)
-    u[:, 8:] = radius * np.sin(angle)
-    if std != 1 or mean != 0:
-        _scale32(u, mean, std)
-    return u.reshape(-1)
-
-
-def _scale32(u, mean, std):
-    if mean == 0:
-        u *= np.float32(std)
-    else:                                         # one rounding, as a fused multiply-add does
-        u[...] = u * np.float64(np.float32(std)) + np.float64(np.float32(mean))
-
-
 def _blocks64(u, mean, std):
     u = u.reshape(-1, BLOCK)
     radius = np.sqrt(-2.0 * np.log(1.0 - u[:, :8]))
@@ -78,20 +59,34 @@ def _blocks64(u, mean, std):
     return (u if std == 1 and mean == 0 else fma(u, std, mean)).reshape(-1)
 
 
+PIECE = 1 << 18                                   # elements transformed at a time: 1 MiB of float32
+
+
+def _blocks(stream, out, mean, std):
+    """Whole blocks into a flat array."""
+    if out.dtype == np.float64:
+        for first in range(0, out.size, CHUNK // 2):
+            part = out[first:first + CHUNK // 2]
+            part[...] = _blocks64(stream.doubles(part.size), mean, std)
+        return
+    for first in range(0, out.size, PIECE):
+        part = out[first:first + PIECE]
+        u = part if part.dtype == np.float32 else np.empty(part.size, np.float32)
+        for start in range(0, u.size, CHUNK):
+            u[start:start + CHUNK] = unit32(stream, min(CHUNK, u.size - start))
+        registry.run("normal_blocks", u, mean, std)
+        if u is not part:
+            part[...] = u
+
+
 def blocks(stream, out, mean=0.0, std=1.0):
     """Fill a flat array of 16 elements or more. A tail draws 16 new uniforms and replaces the last 16 elements."""
     n, tail = out.size, out.size % BLOCK
-    wide = out.dtype == np.float64
-    draw, transform = (stream.doubles, _blocks64) if wide else (lambda k: unit32(stream, k), _blocks32)
-    whole = n - tail
-    step = CHUNK // 2
-    for first in range(0, whole, step):
-        last = min(first + step, whole)
-        out[first:last] = transform(draw(last - first), mean, std)
+    _blocks(stream, out[:n - tail], mean, std)
     if tail:
         if out.dtype.itemsize > 2:                # float32 and float64 draw for the tail, too, and throw it away
-            stream.words(tail * (2 if wide else 1))
-        out[n - BLOCK:] = transform(draw(BLOCK), mean, std)
+            stream.words(tail * (2 if out.dtype == np.float64 else 1))
+        _blocks(stream, out[n - BLOCK:], mean, std)
 
 
 def normal(stream, array, out, mean=0.0, std=1.0):
@@ -99,4 +94,4 @@ def normal(stream, array, out, mean=0.0, std=1.0):
     if out.size >= BLOCK and array.flags.c_contiguous:
         blocks(stream, out, mean, std)
     else:
-        out[...] = pairs(stream, out.size, mean, std)
+        out[...] = single(out, pairs(stream, out.size, mean, std))

@@ -1,7 +1,7 @@
 """Kernels that fill arrays with random numbers. They write the first array and return it."""
 import numpy as np
 
-from .. import rng, rng_draws, rng_fill, rng_normal
+from .. import rng, rng_blocks, rng_draws, rng_fill, rng_normal
 from ..registry import kernel
 
 
@@ -175,3 +175,15 @@ def _dense(a):
             return False
         expected *= size
     return True
+
+
+@kernel("normal_blocks")
+def normal_blocks(xp, u, mean, std):
+    """A flat float32 array of uniforms to normals in place (CPU)."""
+    return rng_blocks.transform(u, mean, std)
+
+
+@kernel("shuffle")
+def shuffle(xp, order, offsets):
+    """Fisher-Yates swaps in place (CPU)."""
+    return rng_draws.shuffle(order, offsets)
