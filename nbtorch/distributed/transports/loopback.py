@@ -32,10 +32,11 @@ class Call:
         return f"{self.kind} #{self.number}" + (f" ({shape})" if shape else "")
 
 
-def _described(header):
-    if "dtype" not in header:
+def described(array):
+    """`256x256 float32`, as errors name what a rank brought."""
+    if array is None:
         return ""
-    return "x".join(map(str, header["shape"])) + f" {header['dtype']}" if header["shape"] else f"scalar {header['dtype']}"
+    return ("x".join(map(str, array.shape)) if array.ndim else "scalar") + f" {array.dtype.name}"
 
 
 def _ranks(ranks):
@@ -160,7 +161,7 @@ class Hub:
             call = self.calls.get(number)
             if call is None:
                 call = self.calls[number] = Call(number, header["kind"], header.get("timeout", self.timeout))
-            shape = _described(header)
+            shape = header.get("what") or ""
             call.shapes[rank] = shape
             first = next(iter(call.parts.values()), None)
             call.parts[rank] = (header, array)
@@ -178,9 +179,7 @@ class Hub:
         return call
 
     def _compare(self, call, rank, header, first):
-        keys = ("kind", "op", "root") if call.kind in ("scatter",) else ("kind", "op", "root", "dtype", "shape")
-        if call.kind == "broadcast":
-            keys = ("kind", "root")
+        keys = ("kind", "op", "root") if call.kind == "scatter" else ("kind", "op", "root", "what")
         for key in keys:
             if header.get(key) != first.get(key):
                 others = sorted(set(call.parts) - {rank})
@@ -256,7 +255,7 @@ class Hub:
 
 
 def _said(header):
-    extra = [_described(header), header.get("op") or "", f"src={header['root']}" if header.get("root") is not None else ""]
+    extra = [header.get("what") or "", header.get("op") or "", f"src={header['root']}" if header.get("root") is not None else ""]
     return f"{header['kind']}({', '.join(part for part in extra if part)})"
 
 
@@ -328,9 +327,11 @@ class Link:
                 raise RuntimeError(self.broken)
             self.number += 1
             timeout = self.timeout if timeout is None else timeout
-            header = {"kind": kind, "number": self.number, "op": op, "root": root, "timeout": timeout}
+            header = {"kind": kind, "number": self.number, "op": op, "root": root, "timeout": timeout,
+                      "what": described(array)}
+            needed = kind != "broadcast" or root == self.rank       # the others only say what they expect
             try:
-                wire.send(self.conn, header, array)
+                wire.send(self.conn, header, array if needed else None)
                 answer, result = self._answer(timeout + 5.0)
             except (EOFError, OSError) as error:
                 if isinstance(error, TimeoutError):
