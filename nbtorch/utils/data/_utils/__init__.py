@@ -1,0 +1,5 @@
+"""The parts of the DataLoader."""
+
+from . import collate, fetch, pin_memory, worker
+
+__all__ = ["collate", "fetch", "pin_memory", "worker"]
