@@ -84,7 +84,7 @@ export class KernelLink {
   ask(what: Ask): void {
     this.requests += 1;
     if (this.rpc !== null && !this.rpc.isDisposed && !this.greeting) {
-      this.rpc.send({ ...what, request: this.requests } as unknown as JSONObject);
+      this.rpc.send({ ...what, request: this.requests });
     }
   }
 

@@ -7,7 +7,12 @@ import { nbtorchIcon } from './panels';
 export const SHOW: Record<Tab, string> = { graph: 'nbtorch:show-graph', memory: 'nbtorch:show-memory' };
 
 /** Adds the commands that open the panel at a tab. */
-export function addCommands(app: JupyterFrontEnd, panel: NbtorchPanel, palette: ICommandPalette | null, tr: Words): void {
+export function addCommands(
+  app: JupyterFrontEnd,
+  panel: NbtorchPanel,
+  palette: ICommandPalette | null,
+  tr: Words
+): void {
   const labels: Record<Tab, string> = { graph: tr('Show nbtorch graph'), memory: tr('Show nbtorch memory') };
   for (const tab of ['graph', 'memory'] as const) {
     app.commands.addCommand(SHOW[tab], {

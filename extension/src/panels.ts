@@ -87,7 +87,12 @@ export class NbtorchPanel extends Widget {
   }
 
   private addPage(tabs: HTMLElement, key: Tab, name: string, makeView: (body: HTMLElement) => View): void {
-    const tab = make('button', 'nbt-tab', name, { type: 'button', role: 'tab', id: `nbt-tab-${key}`, 'aria-controls': `nbt-page-${key}` });
+    const tab = make('button', 'nbt-tab', name, {
+      type: 'button',
+      role: 'tab',
+      id: `nbt-tab-${key}`,
+      'aria-controls': `nbt-page-${key}`
+    });
     const body = make('div', 'nbt-page', '', { role: 'tabpanel', id: `nbt-page-${key}`, 'aria-labelledby': tab.id });
     tab.addEventListener('click', () => this.show_(key));
     tabs.append(tab);
@@ -160,11 +165,19 @@ export class NbtorchPanel extends Widget {
       case 'none':
         return say(tr('No notebook'), tr('Open a notebook that uses nbtorch to see its graph and memory here.'));
       case 'absent':
-        return say(tr('nbtorch is not loaded'), tr('Run this in the notebook to see its graph and memory here:'), '%load_ext nbtorch');
+        return say(
+          tr('nbtorch is not loaded'),
+          tr('Run this in the notebook to see its graph and memory here:'),
+          '%load_ext nbtorch'
+        );
       case 'version':
         return say(
           tr('Different versions'),
-          tr('The kernel sends messages of version %1, this panel reads version %2. Update the older of the two, restart the kernel and reload the page.', state.kernelVersion ?? 0, VERSION)
+          tr(
+            'The kernel sends messages of version %1, this panel reads version %2. Update the older of the two, restart the kernel and reload the page.',
+            state.kernelVersion ?? 0,
+            VERSION
+          )
         );
       case 'waiting':
         return say(tr('Connecting…'), tr('If a cell is running, this may wait until it is done.'));
@@ -176,7 +189,12 @@ export class NbtorchPanel extends Widget {
   private emptyFor(state: State, say: (title: string, text: string) => HTMLElement[]): HTMLElement[] | null {
     const { tr } = this;
     if (this.tab === 'graph' && state.graph === null) {
-      return say(tr('No graph yet'), tr('Run a forward pass on tensors that require gradients. The graph of each step appears here while the cell runs.'));
+      return say(
+        tr('No graph yet'),
+        tr(
+          'Run a forward pass on tensors that require gradients. The graph of each step appears here while the cell runs.'
+        )
+      );
     }
     if (this.tab === 'memory' && state.samples.length === 0) {
       return say(tr('No memory samples yet'), tr('Live tensor bytes appear here while cells run.'));

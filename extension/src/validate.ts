@@ -18,6 +18,7 @@ interface Rule {
 
 /** A batch with more values than this is refused; the largest graph the kernel may send has about half. */
 const MAX_VALUES = 400_000;
+const TOO_LARGE = 'batch is too large';
 let visited = 0;
 
 const definitions = schema.definitions as unknown as Record<string, Rule>;
@@ -55,7 +56,7 @@ function fault(value: unknown, raw: Rule, where: string): string {
   const rule = resolve(raw);
   visited += 1;
   if (visited > MAX_VALUES) {
-    return `${where} and what is before it are too large`;
+    return TOO_LARGE;
   }
   if (rule.anyOf) {
     return unionFault(value, rule.anyOf, where);
@@ -69,7 +70,7 @@ function fault(value: unknown, raw: Rule, where: string): string {
   }
   if (typeof value === 'string') {
     // Python counts code points and JavaScript counts code units, so count as Python does.
-    const long = value.length > (rule.maxLength ?? Infinity) && [...value].length > (rule.maxLength ?? Infinity);
+    const long = value.length > (rule.maxLength ?? Infinity) && Array.from(value).length > (rule.maxLength ?? Infinity);
     return long ? `${where} is too long` : '';
   }
   if (Array.isArray(value)) {
@@ -128,5 +129,5 @@ export function readBatch(data: unknown): Read {
   }
   visited = 0;
   const found = fault(data, { $ref: '#/definitions/Batch' }, 'batch');
-  return found ? { fault: found } : { batch: data as unknown as Batch };
+  return found ? { fault: visited > MAX_VALUES ? TOO_LARGE : found } : { batch: data as Batch };
 }

@@ -44,10 +44,7 @@ export function handleCanvas(canvas: HTMLCanvasElement, wheel: 'free' | 'ctrl', 
   const at = (event: MouseEvent): [number, number] => {
     const camera = now();
     const edge = canvas.getBoundingClientRect();
-    return [
-      (event.clientX - edge.left - camera.x) / camera.k,
-      (event.clientY - edge.top - camera.y) / camera.k
-    ];
+    return [(event.clientX - edge.left - camera.x) / camera.k, (event.clientY - edge.top - camera.y) / camera.k];
   };
   canvas.addEventListener('pointerdown', event => {
     last = { x: event.clientX, y: event.clientY };

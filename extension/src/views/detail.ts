@@ -21,7 +21,7 @@ function placeElement(place: Place | null, host: Host): HTMLElement | string {
     box.append(make('span', '', text));
   }
   if (place.source !== '') {
-    box.append(make('code', 'nbt-source', place.source, { title: place.source }));
+    box.append(make('span', 'nbt-source', place.source, { title: place.source }));
   }
   return box;
 }
@@ -89,7 +89,15 @@ function groupRows(group: Group, nodes: ReadonlyMap<number, GraphNode>, host: Ho
   const output = nodes.get(group.output.id) ?? group.output;
   return [
     [tr('Module'), [group.path, group.type].filter(Boolean).join(' · ')],
-    [tr('Holds'), tr('%1 ops, %2 parameters (%3 values)', members.length - parameters.length, parameters.length, elements.toLocaleString())],
+    [
+      tr('Holds'),
+      tr(
+        '%1 ops, %2 parameters (%3 values)',
+        members.length - parameters.length,
+        parameters.length,
+        elements.toLocaleString()
+      )
+    ],
     [tr('Output'), shapes(output)],
     [tr('Value'), make('span', 'nbt-number nbt-live')],
     [tr('Saved'), formatBytes(held)],

@@ -51,7 +51,8 @@ export function labelOf(part: Part, nodes: ReadonlyMap<number, GraphNode>, tr: W
   const ops = members.filter(each => each.role !== 'parameter').length;
   const bytes = members.reduce((sum, each) => sum + (each.freed ? 0 : each.saved_bytes), 0);
   const holds = members.some(each => each.saved_bytes > 0);
-  const title = part.kind === 'group' ? part.name : node.role === 'op' ? shortOp(node.op) : node.name || shortOp(node.op);
+  const title =
+    part.kind === 'group' ? part.name : node.role === 'op' ? shortOp(node.op) : node.name || shortOp(node.op);
   const count = ops === 1 ? tr('1 op') : tr('%1 ops', ops);
   return {
     title,
@@ -157,7 +158,8 @@ function drawClosed(frame: Frame, box: Placed): void {
   const selected = box.part.key === frame.selected;
   context.globalAlpha = label.freed ? 0.6 : 1;
   outline(context, box, 6);
-  context.fillStyle = box.part.key === frame.hovered ? theme.boxHover : box.part.kind === 'group' ? theme.group : theme.box;
+  context.fillStyle =
+    box.part.key === frame.hovered ? theme.boxHover : box.part.kind === 'group' ? theme.group : theme.box;
   context.fill();
   context.save();
   context.clip();
@@ -215,7 +217,9 @@ export function drawGraph(frame: Frame): void {
   context.scale(camera.k, camera.k);
   const [left, top] = [-camera.x / camera.k, -camera.y / camera.k];
   const [right, bottom] = [left + w / camera.k, top + h / camera.k];
-  const seen = layout.placed.filter(box => box.x < right && box.x + box.w > left && box.y < bottom && box.y + box.h > top);
+  const seen = layout.placed.filter(
+    box => box.x < right && box.x + box.w > left && box.y < bottom && box.y + box.h > top
+  );
   seen.filter(box => box.open).forEach(box => drawOpen(frame, box));
   for (const route of layout.routes) {
     const ys = route.points.map(point => point.y);

@@ -36,8 +36,6 @@ export interface Level {
   readonly children: ReadonlyMap<string, { at: Point; level: Level | null; part: Part }>;
   /** Bends of each edge between children, of `ENTRY` to a child and of a child to `EXIT`. */
   readonly bends: ReadonlyMap<string, readonly Point[]>;
-  readonly entryX: number;
-  readonly exitX: number;
 }
 
 /** The size of a closed box. */
@@ -97,11 +95,7 @@ function* placeLevel(
     inner.push(isOpen ? yield* placeLevel(part.key, part.parts, open, levels) : null);
   }
   const pairs = [...(levels.get(key) ?? [])].map(pair => pair.split('\n') as [string, string]);
-  const sizes = parts.map((part, index) => {
-    const level = inner[index];
-    const half = (level?.size.w ?? 0) / 2;
-    return level ? { ...level.size, entry: level.entryX - half, exit: level.exitX - half } : sizeOf(part);
-  });
+  const sizes = parts.map((part, index) => inner[index]?.size ?? sizeOf(part));
   const indexOf = new Map(parts.map((part, index) => [part.key, index]));
   for (const port of [ENTRY, EXIT]) {
     if (pairs.some(pair => pair.includes(port))) {
@@ -119,9 +113,7 @@ function* placeLevel(
   return {
     size,
     children: new Map(parts.map((part, at) => [part.key, { at: corner(at), level: inner[at] ?? null, part }])),
-    bends: new Map(pairs.map(([from, to], at) => [pairKey(from, to), (flat.bends[at] ?? []).map(move)])),
-    entryX: corner(ports.entry).x,
-    exitX: corner(ports.exit).x
+    bends: new Map(pairs.map(([from, to], at) => [pairKey(from, to), (flat.bends[at] ?? []).map(move)]))
   };
 }
 

@@ -127,7 +127,10 @@ export class MemoryView {
       bar.style.width = `${(100 * Math.max(0, sample.by[category])) / whole}%`;
       setText(text, formatBytes(sample.by[category]));
     });
-    this.bar.setAttribute('aria-label', this.host.tr('%1 of a peak of %2 are live', formatBytes(sample.live), formatBytes(sample.peak)));
+    this.bar.setAttribute(
+      'aria-label',
+      this.host.tr('%1 of a peak of %2 are live', formatBytes(sample.live), formatBytes(sample.peak))
+    );
   }
 
   private showTop(top: MemoryTop | null): void {
@@ -152,7 +155,8 @@ export class MemoryView {
       make('span', '', tensor.name || this.words(tensor.category)),
       make('span', 'nbt-source', `${formatShape(tensor.shape)} ${tensor.dtype}`)
     );
-    const kind = tensor.device === 'cpu' ? this.words(tensor.category) : `${this.words(tensor.category)}, ${tensor.device}`;
+    const kind =
+      tensor.device === 'cpu' ? this.words(tensor.category) : `${this.words(tensor.category)}, ${tensor.device}`;
     const under = make('div', 'nbt-ellipsis nbt-under');
     under.append(make('span', '', kind), ...this.placeOf(tensor));
     cell.append(name, under);
@@ -168,7 +172,7 @@ export class MemoryView {
     if (place === null || text === '') {
       return [];
     }
-    const code = place.source === '' ? [] : [make('code', 'nbt-source', place.source, { title: place.source })];
+    const code = place.source === '' ? [] : [make('span', 'nbt-source', place.source, { title: place.source })];
     if (place.run === null || reveal === null) {
       return [make('span', '', ` · ${text}`), ...code];
     }
@@ -186,7 +190,7 @@ export class MemoryView {
       const row = make('tr');
       const name = make('td', 'nbt-wide');
       const code = make('div', 'nbt-ellipsis nbt-under');
-      code.append(make('code', '', each.label, { title: each.label }));
+      code.append(make('span', 'nbt-code', each.label, { title: each.label }));
       name.append(make('div', '', tr('In [%1]', each.run)), code);
       const sign = each.delta > 0 ? '+' : '';
       row.append(

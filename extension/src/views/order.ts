@@ -43,7 +43,10 @@ export function* order({ layers, up, down, width }: Proper): Generator<void, num
       const mean = new Map<number, number>();
       for (const at of layer) {
         const near = towards[at] ?? [];
-        mean.set(at, near.length === 0 ? get(rank, at) : near.reduce((sum, to) => sum + get(rank, to), 0) / near.length);
+        mean.set(
+          at,
+          near.length === 0 ? get(rank, at) : near.reduce((sum, to) => sum + get(rank, to), 0) / near.length
+        );
       }
       layer.sort((a, b) => (mean.get(a) ?? 0) - (mean.get(b) ?? 0));
       number(layer);
@@ -88,21 +91,16 @@ function spread(wish: readonly number[], weight: readonly number[], gap: readonl
 
 /** Centre of each box: each layer is drawn towards its neighbours, bends hardest, so that long edges run straight. */
 export function* centres(proper: Proper, ordered: readonly number[][]): Generator<void, Float64Array> {
-  const { width, up, down, height, entry, exit } = proper;
+  const { width, up, down, height } = proper;
   const centre = new Float64Array(width.length);
   const gaps = ordered.map(layer =>
-    layer.map((at, index) =>
-      index === 0 ? 0 : (get(width, at) + get(width, get(layer, index - 1))) / 2 + GAP_X
-    )
+    layer.map((at, index) => (index === 0 ? 0 : (get(width, at) + get(width, get(layer, index - 1))) / 2 + GAP_X))
   );
   const settle = (index: number, towards: readonly number[][] | null): void => {
     const layer = ordered[index] ?? [];
     const wish = layer.map(at => {
-      // Lines up the points where edges leave the upper box and enter the lower one.
-      const above = towards === down ? [] : (up[at] ?? []).map(to => get(centre, to) + get(exit, to) - get(entry, at));
-      const below = towards === up ? [] : (down[at] ?? []).map(to => get(centre, to) + get(entry, to) - get(exit, at));
-      const near = [...above, ...below];
-      return near.length === 0 ? get(centre, at) : near.reduce((sum, x) => sum + x, 0) / near.length;
+      const near = towards === null ? [...(up[at] ?? []), ...(down[at] ?? [])] : (towards[at] ?? []);
+      return near.length === 0 ? get(centre, at) : near.reduce((sum, to) => sum + get(centre, to), 0) / near.length;
     });
     const weight = layer.map(at => (height[at] === 0 ? 6 : 1));
     spread(wish, weight, gaps[index] ?? []).forEach((value, place) => (centre[get(layer, place)] = value));

@@ -106,7 +106,8 @@ export class Outline {
       ArrowUp: () => this.move(index - 1),
       Home: () => this.move(0),
       End: () => this.move(this.placed.length - 1),
-      ArrowRight: () => (box && !box.open && box.part.kind === 'group' ? this.hands.toggle(box.part.key, true) : this.move(index + 1)),
+      ArrowRight: () =>
+        box && !box.open && box.part.kind === 'group' ? this.hands.toggle(box.part.key, true) : this.move(index + 1),
       ArrowLeft: () => (box?.open ? this.hands.toggle(box.part.key, false) : this.move(this.parentOf(index))),
       Enter: () => box && this.hands.activate(box.part.key),
       ' ': () => box && this.hands.activate(box.part.key)

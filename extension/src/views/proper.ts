@@ -3,9 +3,6 @@
 export interface Size {
   readonly w: number;
   readonly h: number;
-  /** Where edges enter above and leave below, as an offset from the middle. */
-  readonly entry?: number;
-  readonly exit?: number;
 }
 
 export type Edge = readonly [number, number];
@@ -109,9 +106,6 @@ export interface Proper {
   readonly down: number[][];
   readonly width: number[];
   readonly height: number[];
-  /** Offsets from the middle where edges enter and leave. */
-  readonly entry: number[];
-  readonly exit: number[];
   /** Bends of each edge, from the upper end. */
   readonly chains: number[][];
 }
@@ -123,8 +117,6 @@ export function makeProper(sizes: readonly Size[], edges: readonly Edge[], ports
   layer.forEach((each, index) => layers[each]?.push(index));
   const width = sizes.map(each => each.w);
   const height = sizes.map(each => each.h);
-  const entry = sizes.map(each => each.entry ?? 0);
-  const exit = sizes.map(each => each.exit ?? 0);
   const up = lists(sizes.length);
   const down = lists(sizes.length);
   let bends = 0;
@@ -149,5 +141,5 @@ export function makeProper(sizes: readonly Size[], edges: readonly Edge[], ports
     up[to]?.push(last);
     return chain;
   });
-  return { layers, up, down, width, height, entry, exit, chains };
+  return { layers, up, down, width, height, chains };
 }

@@ -49,11 +49,11 @@ function middle(box: Placed, bottom: boolean): Point {
 }
 
 function leave({ level, box, child }: Passage): Point[] {
-  return [...shift(level.bends.get(pairKey(child, EXIT)), box), { x: box.x + level.exitX, y: box.y + box.h }];
+  return [...shift(level.bends.get(pairKey(child, EXIT)), box), middle(box, true)];
 }
 
 function enter({ level, box, child }: Passage): Point[] {
-  return [{ x: box.x + level.entryX, y: box.y }, ...shift(level.bends.get(pairKey(ENTRY, child)), box)];
+  return [middle(box, false), ...shift(level.bends.get(pairKey(ENTRY, child)), box)];
 }
 
 /** The line between two boxes, each given by the modules around it and its own key, outermost first. */

@@ -192,9 +192,7 @@ export class Scene {
 
   /** The innermost box at a point of the layout; inner boxes come after what holds them. */
   private boxAt(x: number, y: number): Placed | undefined {
-    return this.layout.placed.findLast(
-      box => x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h
-    );
+    return this.layout.placed.findLast(box => x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h);
   }
 
   private look(camera: Camera, byHand: boolean): void {

@@ -30,7 +30,10 @@ export class LossCurve {
       return;
     }
     const known = this.steps.filter(each => !Number.isNaN(each.loss));
-    const [low, high] = known.reduce(([a, b], { loss }) => [Math.min(a, loss), Math.max(b, loss)], [Infinity, -Infinity]);
+    const [low, high] = known.reduce(
+      ([a, b], { loss }) => [Math.min(a, loss), Math.max(b, loss)],
+      [Infinity, -Infinity]
+    );
     const first = this.steps[0]?.step ?? 0;
     const span = Math.max(1, (this.steps[this.steps.length - 1]?.step ?? 0) - first);
     context.clearRect(0, 0, W, H);

@@ -115,7 +115,13 @@ export class Timeline {
     };
     const bands = CATEGORIES.map((name, index) => {
       const colour = categoryColour(this.node, name);
-      return { label: name, stroke: colour, width: 1, fill: index === 0 ? `${colour}bb` : undefined, points: { show: false } };
+      return {
+        label: name,
+        stroke: colour,
+        width: 1,
+        fill: index === 0 ? `${colour}bb` : undefined,
+        points: { show: false }
+      };
     });
     return {
       width,
@@ -172,7 +178,8 @@ export class Timeline {
   }
 
   private read(plot: uPlot): void {
-    const sample = plot.cursor.idx === null || plot.cursor.idx === undefined ? undefined : this.samples[plot.cursor.idx];
+    const sample =
+      plot.cursor.idx === null || plot.cursor.idx === undefined ? undefined : this.samples[plot.cursor.idx];
     const time = sample ? formatSeconds(sample.time - (this.samples[0]?.time ?? 0)) : '';
     setText(this.readout, sample ? `${time} · ${formatBytes(sample.live)}` : '');
   }

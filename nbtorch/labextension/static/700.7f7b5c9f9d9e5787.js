@@ -163,7 +163,7 @@ body[data-jp-theme-light='false'] .nbt-root {
   font-size: 11px;
 }
 
-.nbt-under code {
+.nbt-code {
   font-family: var(--jp-code-font-family);
   font-size: 11px;
 }
@@ -249,11 +249,6 @@ body[data-jp-theme-light='false'] .nbt-root {
   font-size: 11px;
   padding: 6px 0 2px;
   text-align: left;
-}
-
-.nbt-root code {
-  background: none;
-  font-size: 11px;
 }
 
 .nbt-table th {
