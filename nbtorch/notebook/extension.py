@@ -75,6 +75,7 @@ class Session:
     def after(self, result):
         """A cell has run."""
         self.busy = False
+        self.cells.remember()
 
     # ---- live --------------------------------------------------------------------------------------------------------------
 
@@ -129,15 +130,15 @@ class Session:
     def variables(self):
         """{id of storage: name} of tensors the user can name."""
         from ..core.tensor import Tensor
-        from ..nn import Module
 
+        Module = live.module_class()
         found = {}
         for name, value in list(self.shell.user_ns.items()):
             if name.startswith("_"):
                 continue
             if isinstance(value, Tensor):
                 found.setdefault(id(value._s), name)
-            elif isinstance(value, Module):
+            elif Module is not None and isinstance(value, Module):
                 for path, tensor in [*value.named_parameters(), *value.named_buffers()]:
                     found.setdefault(id(tensor._s), f"{name}.{path}")
                     if tensor._grad is not None:

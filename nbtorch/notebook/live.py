@@ -1,6 +1,7 @@
 """Observers behind the live panels: the newest step's graph, and memory over time. They hold records, never tensors."""
 
 import math
+import sys
 import threading
 import time
 
@@ -25,6 +26,12 @@ def norm(tensor):
         return float(math.sqrt(np.vdot(flat, flat).real)) if np.isfinite(flat).all() else float("nan")
 
 
+def module_class():
+    """nn.Module, or None while nothing has imported nn: then no module can exist."""
+    found = sys.modules.get(__package__.rpartition(".")[0] + ".nn.modules.module")
+    return getattr(found, "Module", None)
+
+
 class Names:
     """Names of leaves, looked up in the user's namespace: parameters through its modules, tensors by their variable."""
 
@@ -33,13 +40,13 @@ class Names:
 
     def __call__(self):
         from ..core.tensor import Tensor
-        from ..nn import Module
 
+        Module = module_class()
         found = {}
         for name, value in list(self.namespace.items()):
             if name.startswith("_"):
                 continue
-            if isinstance(value, Module):
+            if Module is not None and isinstance(value, Module):
                 for path, parameter in value.named_parameters():
                     found.setdefault(id(parameter), path)
             elif isinstance(value, Tensor):

@@ -26,29 +26,31 @@ class Place:
 
 
 class Cells:
-    """The cells that have run in a shell, by the file name of their code."""
+    """The cells that have run in a shell, by the file name of their code; the compiler knows each name's newest run."""
 
     def __init__(self, shell):
-        self.shell, self.runs, self.current, self.sources = shell, {}, None, {}
+        self.shell, self.sources = shell, {}
+        self.runs = getattr(shell.compile, "_filename_map", {})
         self.known = {}                                 # (file name, line) -> Place, for the current run
+        self._names, self._raw = (), ""
 
     def before(self, info):
-        """pre_run_cell: note the number and code name of the cell about to run."""
-        if not getattr(info, "store_history", True) and self.current is not None:
-            return
-        self.current = self.shell.execution_count
-        raw = info.raw_cell or ""
-        self.note(self.shell.compile.get_code_name(raw, info.transformed_cell or raw, self.current), raw)
+        """pre_run_cell: note the code names the cell about to run may get (versions differ in when they count up)."""
+        self._raw = info.raw_cell or ""
+        count, code = self.shell.execution_count, info.transformed_cell or self._raw
+        self._names = [self.shell.compile.get_code_name(self._raw, code, number) for number in (count - 1, count)]
+        self.known.clear()
 
-    def note(self, name, raw=""):
-        """Code of this name belongs to the current run."""
-        if self.current is None:
-            self.current = self.shell.execution_count
-        self.runs[name] = self.current
-        self.sources[self.current] = raw
+    @property
+    def current(self):
+        """Run number of the cell that runs, or ran last; None before the first."""
+        return max((self.runs[name] for name in self._names if name in self.runs), default=None)
+
+    def remember(self):
+        """post_run_cell: keep the cell's source, so that a line can be shown later."""
+        self.sources[self.current] = self._raw
         while len(self.sources) > 200:
             self.sources.pop(next(iter(self.sources)))
-        self.known.clear()
 
     def label(self, name):
         """`In[3]` for a cell's code, None for other files."""
@@ -79,8 +81,14 @@ class Cells:
 
     def source(self, place):
         """The text of the line, when the cell's source is known."""
-        lines = self.sources.get(place.run, "").splitlines() if place is not None else []
-        return lines[place.line - 1].strip() if place is not None and 0 < place.line <= len(lines) else ""
+        if place is not None and place.run == self.current:
+            return _line(self._raw, place.line)
+        return _line(self.sources.get(place.run, ""), place.line) if place is not None else ""
+
+
+def _line(source, number):
+    lines = source.splitlines()
+    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 class Marker(threading.local):
@@ -102,8 +110,7 @@ class Marker(threading.local):
         elif kind is R.OpExit:
             if self.made:
                 self.made.pop()["forward_ns"] = record.t1 - record.t0
-                if len(self.made) > 100:
-                    self.made.clear()
+                self.made.clear()
         elif kind is R.SpanEnter:
             if record.kind == "module":
                 self.modules.append((record.path, record.name))

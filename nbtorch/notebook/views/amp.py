@@ -3,7 +3,7 @@
 from ...core.graph import saved_storages
 from ...events import messages as M
 from ...events import records as R
-from .graph import size_text
+from .graph import is_parameter, size_text
 
 LOW = ("float16", "bfloat16")
 
@@ -30,7 +30,7 @@ class AmpLog:
     def _enter(self, record):
         if record.op.name == "_to_copy":
             source = record.args[0]
-            self._copying[record.seq] = (id(source._s), bool(source.is_leaf and source.requires_grad))
+            self._copying[record.seq] = (id(source._s), is_parameter(source))
 
     def _exit(self, record):
         source = self._copying.pop(record.seq, None)
@@ -61,7 +61,7 @@ class AmpLog:
             self.saved[id(root)] = (root.nbytes, root.data.dtype.itemsize, str(root.data.dtype) in LOW)
         for edge in record.node.edges:
             variable = getattr(edge[0], "variable", None) if edge is not None else None
-            if variable is not None:
+            if variable is not None and is_parameter(variable):
                 self.saved.pop(id(variable._s), None)   # the tape keeps a parameter that is there anyway
 
     def _free(self, record):

@@ -57,7 +57,7 @@ def walk(roots, names=None, most=MOST):
                 total += 1
                 if len(queue) < most:
                     queue.append(edge[0])
-    parameters = {id(_root(n.variable._s)) for n in order if type(n) is AccumulateGrad}
+    parameters = {id(_root(n.variable._s)) for n in order if type(n) is AccumulateGrad and is_parameter(n.variable)}
     index, seen = {node: i for i, node in enumerate(order)}, set()
     boxes = {}
     for node in order:
@@ -70,6 +70,11 @@ def walk(roots, names=None, most=MOST):
     return graph, boxes
 
 
+def is_parameter(tensor):
+    """Whether a leaf is a module's parameter (told by its class name: nn may not have been imported)."""
+    return any(c.__name__ == "Parameter" for c in type(tensor).__mro__) or getattr(tensor, "_is_param", False)
+
+
 def _root(storage):
     return getattr(storage, "root", None) or storage
 
@@ -77,9 +82,8 @@ def _root(storage):
 def _box(node, index, names, parameters, seen):
     if type(node) is AccumulateGrad:
         tensor = node.variable
-        parameter = "Parameter" in [c.__name__ for c in type(tensor).__mro__] or getattr(tensor, "_is_param", False)
         box = Box(index[node], "AccumulateGrad")
-        box.role, box.name = "parameter" if parameter else "input", names.get(id(tensor), "")
+        box.role, box.name = "parameter" if is_parameter(tensor) else "input", names.get(id(tensor), "")
         box.shapes, box.dtypes = [list(tensor.shape)], [tensor.dtype.name]
         return box
     box = Box(index[node], node.name().removesuffix("Backward0"))
