@@ -6,7 +6,7 @@ import importlib as _importlib
 import math as _math
 
 from . import backend as _backend
-from .core import dispatch as _dispatch, engine as _engine, inplace as _inplace
+from .core import dispatch as _dispatch, engine as _engine, inplace as _inplace, pickling as _pickling
 from .core.device import (Size, channels_last, channels_last_3d, contiguous_format, device, layout, memory_format,
                           preserve_format, sparse_coo, sparse_csr, strided)
 from .core.dtype import ALIASES as _DTYPE_ALIASES, DTYPES as _DTYPES

@@ -97,7 +97,7 @@ def offset_of(array):
 
 def overlaps_itself(array):
     """True when one memory location is seen through several indices (expanded dimensions)."""
-    return any(n > 1 and s == 0 for n, s in zip(array.shape, array.strides))
+    return array.size > 0 and any(n > 1 and s == 0 for n, s in zip(array.shape, array.strides))
 
 
 def is_contiguous(array):
@@ -121,7 +121,9 @@ def code(array):
 
 
 def write(target, value):
-    """`target[...] = value` with PyTorch's silent narrowing."""
+    """`target[...] = value` with PyTorch's silent narrowing; nothing to do for a kernel that wrote `target` itself."""
+    if value is target:
+        return
     if getattr(value, "dtype", None) is not None and value.dtype != target.dtype:
         value = cast(value, NAMES[code_of(target)])
     target[...] = value

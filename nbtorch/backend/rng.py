@@ -1,8 +1,10 @@
-"""The CPU stream of random words: MT19937, word for word what PyTorch's CPU generator draws for the same seed.
+"""The CPU stream of random words: MT19937, word for word what PyTorch's CPU generator draws for the same
+seed.
 
-NumPy's bit generator makes the words in bulk; this module keeps what PyTorch keeps beside it (the seed, the second half
-of the last Box-Muller pair) and reads and writes PyTorch's 5,056-byte state. What is made of the words: rng_fill.py
-(uniforms and integers), rng_normal.py, rng_draws.py (the other distributions, permutations, multinomial).
+NumPy's bit generator makes the words in bulk; this module keeps what PyTorch keeps beside it (the seed, the
+second half of the last Box-Muller pair) and reads and writes PyTorch's 5,056-byte state. What is made of the
+words: rng_fill.py (uniforms and integers), rng_normal.py, rng_draws.py (the other distributions,
+permutations, multinomial).
 """
 import secrets
 import struct

@@ -1,8 +1,9 @@
 """PyTorch's float32 normals to the last bit: blocks of sixteen uniforms, eight radii and eight angles.
 
-PyTorch's vector code computes the logarithm and the sine and cosine by the polynomials of the Cephes library in float32
-with fused multiply-adds. Here each of them is one float64 product and sum, rounded to float32: a product of two float32
-numbers is exact in float64. Numbers are kept as float64 arrays that hold float32 values, in buffers the cache can hold.
+PyTorch's vector code computes the logarithm and the sine and cosine by the polynomials of the Cephes library
+in float32 with fused multiply-adds. Here each of them is one float64 product and sum, rounded to float32: a
+product of two float32 numbers is exact in float64. Numbers are kept as float64 arrays that hold float32
+values, in buffers the cache can hold.
 """
 import numpy as np
 

@@ -1,6 +1,7 @@
 """Random numbers on a CUDA device: cuRAND's Philox through CuPy. Not verified on a GPU.
 
-Equal to PyTorch's in distribution only. The state is PyTorch's sixteen bytes: the seed and how far it was drawn.
+Equal to PyTorch's in distribution only. The state is PyTorch's sixteen bytes: the seed and how far it was
+drawn.
 """
 import struct
 import threading

@@ -48,8 +48,8 @@ def permutation(stream, n):
 def shuffle(order, offsets):
     """Swap each element with the one at its offset, in turn, in place.
 
-    Done a block at a time: within a block, swaps whose partners are distinct and lie beyond the block do not depend on one
-    another. The blocks where that fails, and the end, are done step by step.
+    Done a block at a time: within a block, swaps whose partners are distinct and lie beyond the block do not
+    depend on one another. The blocks where that fails, and the end, are done step by step.
     """
     first = 0
     if len(order) > STEPWISE:

@@ -1,4 +1,5 @@
-"""Uniform numbers and integers made of a stream's words, in bulk, as PyTorch's CPU kernels make them one by one.
+"""Uniform numbers and integers made of a stream's words, in bulk, as PyTorch's CPU kernels make them one by
+one.
 
 Every function fills a flat array `out` in place and draws exactly the words PyTorch draws.
 """

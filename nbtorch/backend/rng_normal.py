@@ -1,7 +1,8 @@
 """Normal numbers, by PyTorch's two ways: Box-Muller pairs in float64, and blocks of sixteen in place.
 
-Blocks are used from 16 elements up when the tensor is contiguous. float32 and half precision are PyTorch's to the last bit;
-in float64 the random words are the same and the results equal to two last bits (logarithm, sine and cosine are NumPy's).
+Blocks are used from 16 elements up when the tensor is contiguous. float32 and half precision are PyTorch's to
+the last bit; in float64 the random words are the same and the results equal to two last bits (logarithm, sine
+and cosine are NumPy's).
 """
 import math
 

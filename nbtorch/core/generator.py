@@ -1,6 +1,7 @@
 """Generators of random numbers: the object PyTorch programs pass as `generator=`."""
 from ..backend import rng
-from .device import CPU, device as device_type
+from .device import CPU
+from .device import device as device_type
 from .dtype import uint8
 
 _MASK = (1 << 64) - 1
@@ -12,7 +13,7 @@ class Generator:
     https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
     """
 
-    __slots__ = ("stream", "device", "__weakref__")
+    __slots__ = ("__weakref__", "device", "stream")
 
     def __init__(self, device="cpu"):
         self.device = device_type(device)
@@ -48,7 +49,7 @@ class Generator:
         return Tensor._wrap(self.stream.get_state())
 
     def set_state(self, new_state):
-        """Continue from a state of get_state, here or of PyTorch. Raises TypeError or RuntimeError for anything else."""
+        """Continue from a state of get_state, here or of PyTorch. Raises TypeError or RuntimeError otherwise."""
         self.stream.set_state(checked_state(new_state))
 
     def clone_state(self):

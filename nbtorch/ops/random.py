@@ -1,4 +1,5 @@
-"""Random numbers: in-place fills, and the creation functions made of `empty` and a fill, as PyTorch makes them.
+"""Random numbers: in-place fills, and the creation functions made of `empty` and a fill, as PyTorch makes
+them.
 
 Source of the surface: https://docs.pytorch.org/docs/stable/torch.html#random-sampling
 """
@@ -28,8 +29,8 @@ def _no_gradient(g):
 def _continuous(input, what, kernel):
     if not (input.dtype.is_floating_point or input.dtype.is_complex):
         if what:
-            raise RuntimeError(f"{what} is a continuous probability distribution. dtype must be a floating point but "
-                               f"you specified {kernel(input.dtype)}")
+            raise RuntimeError(f"{what} is a continuous probability distribution. dtype must be a floating "
+                               f"point but you specified {kernel(input.dtype)}")
         raise NotImplementedError(f'"{kernel}" not implemented for \'{scalar_name(input.dtype)}\'')
 
 
@@ -43,8 +44,8 @@ def _check_uniform(input, low, high, generator):
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     if high - low > limit:
-        raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{scalar_name(real)}>::max(), but found "
-                           f"to={high:g} and from={low:g} which result in to-from to exceed the limit")
+        raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{scalar_name(real)}>::max(), "
+                           f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit")
 
 
 def _check_normal(input, mean, std, generator):
@@ -73,9 +74,9 @@ def _check_random(input, low, high, generator):
             raise RuntimeError(f"{word} is out of bounds for {name}")
         digits = DIGITS.get(dtype.name, 64)
         if not -(1 << digits) <= bound <= 1 << digits:
-            warnings.warn(f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {name} can "
-                          "support discrete uniform distribution only within this range. This warning will become an "
-                          "error in version 1.7 release, please fix the code in advance", UserWarning, stacklevel=5)
+            warnings.warn(f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {name} "
+                          "can support discrete uniform distribution only within this range. This warning "
+                          "will become an error in version 1.7 release, please fix the code in advance", UserWarning, stacklevel=5)
 
 
 def _check_bernoulli(input, p, generator):
@@ -89,8 +90,8 @@ def _check_bernoulli(input, p, generator):
     for d in range(1, len(given) + 1):
         if d > len(shape) or given[-d] not in (1, shape[-d]):
             have = shape[-d] if d <= len(shape) else 1
-            raise RuntimeError(f"The expanded size of the tensor ({have}) must match the existing size ({given[-d]}) at "
-                               f"non-singleton dimension {max(len(shape) - d, 0)}.  Target sizes: {list(shape)}.  "
+            raise RuntimeError(f"The expanded size of the tensor ({have}) must match the existing size ({given[-d]}) "
+                               f"at non-singleton dimension {max(len(shape) - d, 0)}.  Target sizes: {list(shape)}.  "
                                f"Tensor sizes: {list(given)}")
 
 
@@ -143,13 +144,14 @@ def _new(name, shape, size, out, dtype, layout, device, pin_memory):
             options["pin_memory"] = True
         return OPS["empty"].function(tuple(size), **options)
     if dtype is not None and dtype is not out.dtype:
-        raise RuntimeError(f"dtype {scalar_name(dtype)} does not match dtype of out parameter ({scalar_name(out.dtype)})")
+        raise RuntimeError(f"dtype {scalar_name(dtype)} does not match dtype of out parameter "
+                           f"({scalar_name(out.dtype)})")
     if tuple(size) != tuple(out.shape):
         if out.numel():
-            warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
-                          f"does not match the required output shape {list(size)}. This behavior is deprecated, and in a "
-                          "future PyTorch release outputs will not be resized unless they have zero elements. You can "
-                          "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, "
+                          f"which does not match the required output shape {list(size)}. This behavior is "
+                          "deprecated, and in a future PyTorch release outputs will not be resized unless "
+                          "they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                           UserWarning, stacklevel=4)
         resize(out, tuple(size))
     return out
@@ -198,7 +200,8 @@ def _bounds(name, args, low, high, size):
 
 @composite(f"randint(*args, low: int=None, high: int=None, size=None, {OPTIONS})", on="torch", out=False)
 def randint(args, low, high, size, generator, out, dtype, layout, device, requires_grad, pin_memory):
-    """Integers of [low, high), int64 unless a dtype is named: randint(high, size) or randint(low, high, size).
+    """Integers of [low, high), int64 unless a dtype is named: randint(high, size) or randint(low, high,
+    size).
 
     https://docs.pytorch.org/docs/stable/generated/torch.randint.html
     """
@@ -259,7 +262,8 @@ def randn_like(input, generator, dtype, layout, device, requires_grad, memory_fo
 
 @composite(f"randint_like(input, *args, low: int=None, high: int=None, {LIKE_OPTIONS})", on="torch", out=False)
 def randint_like(input, args, low, high, generator, dtype, layout, device, requires_grad, memory_format):
-    """Integers of [low, high) in the shape, dtype and layout of `input`: randint_like(input, high) or (input, low, high).
+    """Integers of [low, high) in the shape, dtype and layout of `input`: randint_like(input, high) or (input,
+    low, high).
 
     https://docs.pytorch.org/docs/stable/generated/torch.randint_like.html
     """

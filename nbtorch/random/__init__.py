@@ -5,8 +5,16 @@ import warnings
 from ..core.device import device as device_type
 from ..core.generator import Generator, default_generator
 
-__all__ = ["set_rng_state", "get_rng_state", "manual_seed", "seed", "initial_seed", "fork_rng", "default_generator",
-           "Generator"]
+__all__ = [
+    "Generator",
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
 
 
 def manual_seed(seed):
@@ -52,7 +60,8 @@ def set_rng_state(new_state):
 
 @contextlib.contextmanager
 def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type=None):
-    """What is drawn inside leaves the default generators as they were: the CPU's, and those of the CUDA devices.
+    """What is drawn inside leaves the default generators as they were: the CPU's, and those of the CUDA
+    devices.
 
     https://docs.pytorch.org/docs/stable/random.html#torch.random.fork_rng
     """
@@ -72,9 +81,9 @@ def _forked(devices, caller, keyword):
     if devices is None:
         streams = _cuda_streams()
         if len(streams) > 1:
-            warnings.warn(f"CUDA reports that you have {len(streams)} available devices, and you have used {caller} without "
-                          "explicitly specifying which devices are being used. For safety, we initialize *every* CUDA "
-                          f"device by default. Set the {keyword} keyword argument to silence this.", stacklevel=4)
+            warnings.warn(f"CUDA reports that you have {len(streams)} available devices, and you have used {caller} "
+                          "without explicitly specifying which devices are being used. For safety, we "
+                          f"initialize *every* CUDA device by default. Set the {keyword} keyword argument to silence this.", stacklevel=4)
         return streams
     from ..backend.rng_cuda import default_stream
     return [default_stream(d if isinstance(d, int) else device_type(d).index) for d in devices]

@@ -9,9 +9,9 @@ import numpy as np
 ALIGNMENT = 64
 MAX_PICKLE = 1 << 31                              # bytes of data.pkl
 _LOCAL = struct.Struct("<4s5H3I2H")               # local file header of a zip entry
-CORRUPT = ("PytorchStreamReader failed reading zip archive: {}. This is an internal miniz error. If you are seeing this "
-           "error, there is a high likelihood that your checkpoint file is corrupted. This can happen if the checkpoint "
-           "was not saved properly, was transferred incorrectly, or the file was modified after saving.")
+CORRUPT = ("PytorchStreamReader failed reading zip archive: {}. This is an internal miniz error. If you are "
+           "seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can "
+           "happen if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving.")
 
 
 class Writer:

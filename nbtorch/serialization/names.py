@@ -4,7 +4,8 @@ import codecs
 import collections
 
 from ..core import device as devices
-from ..core.dtype import BY_NAME, DTYPES, SCALAR_NAMES, dtype as dtype_class
+from ..core.dtype import BY_NAME, DTYPES, SCALAR_NAMES
+from ..core.dtype import dtype as dtype_class
 from ..core.tensor import Tensor
 from ..nn.parameter import Parameter
 from . import rebuild
@@ -13,7 +14,7 @@ from . import rebuild
 class TorchName:
     """A global that is written into a pickle under PyTorch's name. Calling it does what the name does."""
 
-    __slots__ = ("module", "name", "function")
+    __slots__ = ("function", "module", "name")
 
     def __init__(self, path, function=None):
         self.module, _, self.name = path.rpartition(".")

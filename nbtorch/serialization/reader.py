@@ -20,14 +20,14 @@ from .writer import MAGIC, PROTOCOL
 ADVICE = "Check the documentation of torch.load to learn more about types accepted by default with weights_only " \
          "https://pytorch.org/docs/stable/generated/torch.load.html."
 REFUSED = (
-    "Weights only load failed. This file can still be loaded, to do so you have two options, do those steps only if you "
-    "trust the source of the checkpoint. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument "
-    "in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, "
-    "but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) "
+    "Weights only load failed. This file can still be loaded, to do so you have two options, do those steps "
+    "only if you trust the source of the checkpoint. \n\t(1) In PyTorch 2.6, we changed the default value of "
+    "the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with "
+    "`weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) "
     "Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\t"
     "WeightsUnpickler error: {}\n\n" + ADVICE)
-NO_CUDA = ("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a "
-           "CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU.")
+NO_CUDA = ("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you "
+           "are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU.")
 
 
 class Unpickler(pickle.Unpickler):
@@ -142,8 +142,8 @@ def _load_zip(file, path, map_location, pickle_module, weights_only, mmap, optio
     def make(key, name, count, itemsize):
         record, nbytes = f"data/{key}", count * itemsize
         if nbytes > reader.record_size(record):
-            raise RuntimeError(f"record {record} holds {reader.record_size(record)} bytes where the checkpoint speaks of "
-                               f"{nbytes}")
+            raise RuntimeError(f"record {record} holds {reader.record_size(record)} bytes where the "
+                               f"checkpoint speaks of {nbytes}")
         if mmap and nbytes and order == sys.byteorder:
             return reader.mapped(record, nbytes).view(np.ndarray).view(arrays.empty((0,), name).dtype)
         owner = arrays.empty((count,), name)
@@ -200,8 +200,8 @@ def _load_legacy(file, map_location, pickle_module, weights_only, options):
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """Load an object saved by torch.save, PyTorch's or nbtorch's, from a path or a seekable binary file.
 
-    weights_only (the default): tensors, containers and what add_safe_globals allowed; everything else is refused with an
-    UnpicklingError that names it. mmap=True maps storages from the file.
+    weights_only (the default): tensors, containers and what add_safe_globals allowed; everything else is
+    refused with an UnpicklingError that names it. mmap=True maps storages from the file.
     https://docs.pytorch.org/docs/stable/generated/torch.load.html
     """
     if weights_only and pickle_module is not None:
@@ -215,9 +215,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         raise ValueError("f must be a file path in order to use the mmap argument")
     for method in ("seek", "tell", "read"):
         if not hasattr(f, method):
-            raise AttributeError(f"'{type(f).__name__}' object has no attribute '{method}'. You can only torch.load from a "
-                                 "file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to "
-                                 "load from it instead.")
+            raise AttributeError(f"'{type(f).__name__}' object has no attribute '{method}'. You can only "
+                                 "torch.load from a file that is seekable. Please pre-load the data into a "
+                                 "buffer like io.BytesIO and try to load from it instead.")
     return _load(f, None, map_location, pickle_module, weights_only, mmap, options)
 
 
@@ -230,14 +230,15 @@ def _load(file, path, map_location, pickle_module, weights_only, mmap, options):
     if head == b"PK\x03\x04":
         return _load_zip(file, path, map_location, pickle_module, weights_only, mmap, options)
     if mmap:
-        raise RuntimeError("mmap can only be used with files saved with `torch.save(..., _use_new_zipfile_serialization="
-                           "True)`, please torch.save your checkpoint with this option in order to use mmap.")
+        raise RuntimeError("mmap can only be used with files saved with `torch.save(..., "
+                           "_use_new_zipfile_serialization=True)`, please torch.save your checkpoint with this option in order to use mmap.")
     return _load_legacy(file, map_location, pickle_module, weights_only, options)
 
 
 def get_unsafe_globals_in_checkpoint(f):
     """Names of the globals in a checkpoint that a load with weights_only=True would refuse.
 
+   
     https://docs.pytorch.org/docs/stable/notes/serialization.html#torch.serialization.get_unsafe_globals_in_checkpoint
     """
     if isinstance(f, (str, os.PathLike)):

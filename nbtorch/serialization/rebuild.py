@@ -11,7 +11,7 @@ from ..core.tensor import Tensor
 class Typed:
     """A storage together with the dtype it was saved under."""
 
-    __slots__ = ("storage", "dtype")
+    __slots__ = ("dtype", "storage")
 
     def __init__(self, storage, dtype):
         self.storage, self.dtype = storage, dtype
@@ -49,9 +49,9 @@ def view_of(data, dtype, size, stride, offset):
     """An array over a storage's memory. Raises RuntimeError where it would reach outside of it."""
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) + 1 if 0 not in size else 0
     if last * dtype.itemsize > data.nbytes:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-                           f"{dtype.itemsize} requiring a storage size of {last * dtype.itemsize} are out of bounds for "
-                           f"storage of size {data.nbytes}")
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
+                           f"and itemsize {dtype.itemsize} requiring a storage size of {last * dtype.itemsize} "
+                           f"are out of bounds for storage of size {data.nbytes}")
     like = arrays.empty((0,), dtype.name)
     if 0 in size:
         return arrays.empty(size, dtype.name)

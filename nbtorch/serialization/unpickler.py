@@ -1,7 +1,8 @@
-"""A pickle machine that knows only what weights need: containers, numbers, strings, and the globals it is allowed.
+"""A pickle machine that knows only what weights need: containers, numbers, strings, and the globals it is
+allowed.
 
-It is not Python's unpickler with a filter: opcodes it does not list stop it, REDUCE calls only functions of the
-allow-list, and BUILD sets state on allowed types alone. The same rules as PyTorch's `weights_only=True`.
+It is not Python's unpickler with a filter: opcodes it does not list stop it, REDUCE calls only functions of
+the allow-list, and BUILD sets state on allowed types alone. The same rules as PyTorch's `weights_only=True`.
 """
 import collections
 import struct
@@ -65,10 +66,10 @@ def find_global(module, name):
         raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
     if module in ("builtins", "__builtin__"):
         full = name
-    raise UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
-                          f"`torch.serialization.add_safe_globals([{full}])` or the "
-                          f"`torch.serialization.safe_globals([{full}])` context manager to allowlist this global if you "
-                          "trust this class/function.")
+    raise UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please "
+                          f"use `torch.serialization.add_safe_globals([{full}])` or the "
+                          f"`torch.serialization.safe_globals([{full}])` context manager to allowlist this "
+                          "global if you trust this class/function.")
 
 
 class _Mark:
@@ -120,7 +121,10 @@ class Machine:
             while True:
                 code = self.read(1)[0]
                 if code == 0x2e:                              # STOP
-                    return stack.pop()
+                    result = stack.pop()
+                    if result is MARK:
+                        raise UnpicklingError("malformed pickle: it ends in a mark")
+                    return result
                 handler = opcodes.get(code)
                 if handler is None:
                     raise UnpicklingError(f"Unsupported operand {code}")
@@ -284,7 +288,8 @@ OPCODES = {
     ord("M"): _push(lambda m: m.number("<H")), 0x8a: _long("<B"), 0x8b: _long("<i"),
     ord("G"): _push(lambda m: m.number(">d")), ord("X"): _push(lambda m: m.string("<I")),
     0x8c: _push(lambda m: m.string("<B")), 0x8d: _push(lambda m: m.string("<Q")),
-    ord("U"): _push(lambda m: m.sized("<B").decode("latin1")), ord("T"): _push(lambda m: m.sized("<i").decode("latin1")),
+    ord("U"): _push(lambda m: m.sized("<B").decode("latin1")),
+    ord("T"): _push(lambda m: m.sized("<i").decode("latin1")),
     ord("C"): _push(lambda m: m.sized("<B")), ord("B"): _push(lambda m: m.sized("<I")),
     0x8e: _push(lambda m: m.sized("<Q")), 0x96: _push(lambda m: bytearray(m.sized("<Q"))),
     ord("h"): _get("<B"), ord("j"): _get("<I"), ord("q"): _put("<B"), ord("r"): _put("<I"), 0x94: _memoize,

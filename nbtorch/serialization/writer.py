@@ -24,7 +24,7 @@ PLAIN = {type(None), bool, int, float, str, bytes, list, tuple, dict}
 class _Ref:
     """A storage on its way into the pickle's persistent ids."""
 
-    __slots__ = ("storage", "kind", "itemsize")
+    __slots__ = ("itemsize", "kind", "storage")
 
     def __init__(self, storage, kind, itemsize):
         self.storage, self.kind, self.itemsize = storage, kind, itemsize

@@ -1,7 +1,7 @@
 """Writes rng.json from PyTorch's CPU generator: run with torch installed, `python tests/golden/make_rng.py`.
 
-For every case the first values (as hexadecimal bytes), a checksum of all of them where they must be equal to the last bit,
-and a checksum of the generator's state afterwards.
+For every case the first values (as hexadecimal bytes), a checksum of all of them where they must be equal to
+the last bit, and a checksum of the generator's state afterwards.
 """
 import json
 import pathlib

@@ -6,7 +6,7 @@ from ..registry import kernel
 
 
 def stream_of(xp, generator):
-    """The stream to draw from: the generator's, or the device's default one. Raises RuntimeError for another device's."""
+    """The generator's stream, or the device's default one. Raises RuntimeError for another device's generator."""
     kind = "cpu" if xp is np else "cuda"
     if generator is None:
         if xp is np:
@@ -88,8 +88,8 @@ def bernoulli_fill(xp, a, p, generator):
     if isinstance(p, (bool, int, float)):
         return _fill(xp, a, generator, "bernoulli", p)
     if p.size and not ((p >= 0) & (p <= 1)).all():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
-                           "improved?  If so, please report an enhancement request to PyTorch.)")
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error "
+                           "message be improved?  If so, please report an enhancement request to PyTorch.)")
     stream = stream_of(xp, generator)
     p = xp.broadcast_to(p, a.shape)
     with stream.lock:
