@@ -19,6 +19,7 @@ from .core.modes import (enable_grad, inference_mode, is_grad_enabled, is_infere
                          set_default_device, set_grad_enabled)
 from .core.tensor import Tensor
 from .core.tensor_str import set_printoptions
+from .core.untyped import TypedStorage, UntypedStorage
 from . import ops as _ops
 from .ops.bind import public as _public
 from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)

@@ -127,3 +127,16 @@ def write(target, value):
     if getattr(value, "dtype", None) is not None and value.dtype != target.dtype:
         value = cast(value, NAMES[code_of(target)])
     target[...] = value
+
+
+def from_list(values, name):
+    """A 1-d array of Python numbers."""
+    return np.array(values, numpy_dtype(name))
+
+
+def pinned(array):
+    """A copy in page-locked memory. Not verified on a GPU."""
+    import cupyx
+    out = cupyx.empty_pinned(array.shape, array.dtype)
+    out[...] = array
+    return out

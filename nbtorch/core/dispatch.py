@@ -41,7 +41,7 @@ class Plan:
             wanted = [None if k is None else next(targets) for k in keys]
             present = {DTYPES[k >> 1 & 31] if d is None else d for k, d in zip(keys, wanted) if k is not None and k >= 0}
             casts = [None if d is None or k >= 0 and DTYPES[k >> 1 & 31] is d else d.name if k >= 0
-                     else _number(d) if d in present else (d.name,) for k, d in zip(keys, wanted)]
+                     else _number(d) if d in present and d.name != "bfloat16" else (d.name,) for k, d in zip(keys, wanted)]
             if any(c is not None for c in casts):
                 self.casts = casts
 

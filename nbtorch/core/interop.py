@@ -280,9 +280,21 @@ def deepcopy_tensor(self, memo):
     return t
 
 
-Tensor.numpy, Tensor.__array__, Tensor.__dlpack__ = numpy, array_protocol, dlpack
-Tensor.__dlpack_device__ = lambda self: (1, 0)
-Tensor.__deepcopy__ = deepcopy_tensor
+def _resize_(self, *sizes, memory_format=None):
+    """Change the shape in place, keeping the memory where it is large enough; new elements are uninitialised."""
+    from .inplace import resize
+    shape = tuple(sizes[0]) if len(sizes) == 1 and hasattr(sizes[0], "__len__") else sizes
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    resize(self, shape)
+    return self
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    """A tensor of `data` with this tensor's dtype and device unless others are given."""
+    t = tensor(data.detach().clone() if isinstance(data, Tensor) else data, dtype=dtype or self.dtype,
+               device=device or self.device) if not isinstance(data, Tensor) else data.detach().clone().to(dtype or self.dtype)
+    return t.requires_grad_() if requires_grad else t
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
@@ -307,3 +319,9 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """
     t = share(np.frombuffer(buffer, numpy_dtype(dtype.name), count, offset))
     return t.requires_grad_() if requires_grad else t
+
+
+Tensor.numpy, Tensor.__array__, Tensor.__dlpack__ = numpy, array_protocol, dlpack
+Tensor.__dlpack_device__ = lambda self: (1, 0)
+Tensor.__deepcopy__ = deepcopy_tensor
+Tensor.new_tensor, Tensor.resize_ = new_tensor, _resize_

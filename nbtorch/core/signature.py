@@ -48,6 +48,11 @@ class Signature:
         self.tensors = [p for p in self.parameters if p.kind != "attr"]
         self.attrs = [p for p in self.parameters if p.kind == "attr"]
 
+    @property
+    def takes_renamed(self):
+        """Whether calls may use other keywords: NumPy's names, or the name of the collected sizes."""
+        return any(p.star or p.name in NUMPY_NAMES.values() for p in self.parameters)
+
     def def_source(self, name, rename=None, extra=(), renames=True):
         """The `def` line. `extra` are keyword-only additions such as out=None."""
         parts, starred = [], False
@@ -59,7 +64,7 @@ class Signature:
             parts.append(p.source)
         if extra:
             parts += ([] if starred else ["*"]) + list(extra)
-        if renames and any(p.name in NUMPY_NAMES.values() for p in self.parameters):
+        if renames and self.takes_renamed:
             parts.append("**renamed")
         return f"def {name}({', '.join(parts)}):\n"
 
@@ -97,25 +102,27 @@ def _tuple(names):
 def _prologue(signature, name):
     lines = []
     star = next((p for p in signature.parameters if p.star), None)
-    if any(p.name in NUMPY_NAMES.values() for p in signature.parameters):
+    if signature.takes_renamed:
         lines.append(f"    if renamed: return RETRY({name!r}, FUNCTION[0], locals(), renamed)\n")
     if star:
         n = star.name
-        lines.append(f"    if len({n}) == 1 and not isinstance({n}[0], int) and hasattr({n}[0], '__len__'): {n} = tuple({n}[0])\n")
+        lines.append(f"    if len({n}) == 1 and not isinstance({n}[0], int) and hasattr({n}[0], '__len__') and not hasattr({n}[0], '_a'): {n} = tuple({n}[0])\n")
     return "".join(lines)
 
 
 def retry_with_pytorch_names(name, function, local, renamed):
     """Answer a call that used NumPy's argument names (axis, keepdims), as PyTorch accepts them."""
-    translated = {}
+    translated, parameters = {}, function.signature.parameters
+    star = next((p.name for p in parameters if p.star), None)
     for key, value in renamed.items():
-        new = NUMPY_NAMES.get(key)
+        new = key if key == star else NUMPY_NAMES.get(key)
         if new not in local:
             raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
         translated[new] = value
     keywords = {k: v for k, v in local.items() if k != "renamed" and k not in translated}
-    parameters = function.signature.parameters
-    star = next((p.name for p in parameters if p.star), None)
+    if star in translated:
+        value = translated.pop(star)
+        keywords[star] = (value,) if isinstance(value, int) else tuple(value)
     positional = keywords.pop(star, ()) if star else ()
     if positional:
         leading = [keywords.pop(p.name) for p in parameters[:[p.name for p in parameters].index(star)]]

@@ -18,7 +18,7 @@ INPLACE = {"__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv_
            "__ior__": "bitwise_or", "__ixor__": "bitwise_xor", "__ilshift__": "bitwise_left_shift",
            "__irshift__": "bitwise_right_shift"}
 UNARY = {"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not", "__pos__": "positive"}
-PROPERTIES = ("T", "mT", "H", "mH")
+PROPERTIES = ("T", "mT", "H", "mH", "real", "imag")
 OPERANDS = (Tensor, int, float, complex)
 
 
@@ -104,7 +104,7 @@ def every():
 def bind_methods():
     """Give Tensor its methods and operators."""
     for r in OPS.values():
-        if "method" in r.on and r.name not in PROPERTIES:
+        if "method" in r.on and r.name not in PROPERTIES:      # properties are bound below
             setattr(Tensor, r.name, r.function)
         if r.inplace_function:
             setattr(Tensor, r.inplace_function.__name__, r.inplace_function)
@@ -134,9 +134,10 @@ def bind_methods():
 
 def bind_plain():
     """Methods that are no ops: conversions, indexing."""
-    from . import assign
+    from . import assign, index
     for name, function in assign.CASTERS.items():
         setattr(Tensor, name, function)
     for name in ("to", "type_as", "cpu", "cuda"):
         setattr(Tensor, name, getattr(assign, name))
     Tensor.type = assign.tensor_type
+    Tensor.__getitem__, Tensor.__setitem__ = index.getitem, index.setitem
