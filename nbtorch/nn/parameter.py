@@ -137,6 +137,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad=True, device=None, dtype=None):
         return Tensor._make_subclass(cls, ops.empty(0, device=device, dtype=dtype), requires_grad)
 
+    def __init__(self, requires_grad=True, device=None, dtype=None):
+        """All work is done in ``__new__``."""
+
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer whose shape is found at the first forward."""

@@ -1,6 +1,7 @@
 """The hooks of modules: forward, backward and registration, per module and for all modules."""
 
 import itertools
+import warnings
 import weakref
 from collections import OrderedDict
 
@@ -70,7 +71,8 @@ class _Global:
 GLOBAL = _Global()
 
 _MIXED_GLOBAL = (
-    "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of them."
+    "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of "
+    "them."
 )
 
 
@@ -129,22 +131,26 @@ class BackwardHookFunction(Function):
     """The identity; on the way back it hands the gradients to a callback, which may replace them."""
 
     @staticmethod
-    def forward(ctx, callback, *tensors):
+    def forward(ctx, callback, materialize, *tensors):
         ctx.callback = callback
+        ctx.set_materialize_grads(materialize)
         ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
         return tensors
 
     @staticmethod
     def backward(ctx, *grads):
-        return (None, *ctx.callback(grads))
+        return (None, None, *ctx.callback(grads))
 
 
-def _through(values, callback):
-    """Sends the tensors among `values` through the identity; gives the values and the positions of tensors."""
+def _through(values, callback, materialize):
+    """Sends the tensors among `values` through the identity; gives the values and the positions of tensors.
+
+    `materialize`: gradients that never came are shown as zeros, not as None.
+    """
     at = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     if not (at and is_grad_enabled() and any(values[i].requires_grad for i in at)):
         return values, None
-    passed = BackwardHookFunction.apply(callback, *[values[i] for i in at])
+    passed = BackwardHookFunction.apply(callback, materialize, *[values[i] for i in at])
     values = list(values)
     for i, tensor in zip(at, passed):
         values[i] = tensor
@@ -170,7 +176,7 @@ class BackwardHook:
     def watch_inputs(self, args):
         """Gives the arguments with an identity node under the tensors."""
         self.inputs_count = len(args)
-        args, self.inputs_at = _through(args, self._at_inputs)
+        args, self.inputs_at = _through(args, self._at_inputs, True)
         return args
 
     def watch_outputs(self, result):
@@ -178,7 +184,7 @@ class BackwardHook:
         alone = not isinstance(result, tuple)
         values = (result,) if alone else result
         self.outputs_count = len(values)
-        values, at = _through(values, self._at_outputs)
+        values, at = _through(values, self._at_outputs, False)
         if at is None:
             return result
         self.outputs_at = at
@@ -203,6 +209,13 @@ class BackwardHook:
         return tuple(sent[i] for i in self.outputs_at)
 
     def _run_without_inputs(self):
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+            "require gradients. See "
+            "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook "
+            "for more details.",
+            stacklevel=5,
+        )
         for hook in self.hooks:
             returned = hook(self.module, (None,) * self.inputs_count, self.grad_outputs)
             if returned is not None and not (isinstance(returned, tuple) and all(r is None for r in returned)):
