@@ -67,7 +67,7 @@ class Hub:
                 raise schema.SchemaError("request: buffers are not expected")
             items = self.answer(schema.parse_request(content))
         except schema.SchemaError as error:
-            code = "too-large" if "large" in str(error) else "bad-request"
+            code = "too-large" if "over the limit" in str(error) else "bad-request"
             items = [M.Error(code=code, text=M.short(str(error), 4000))]
         except Exception as error:                      # a broken view must not break the kernel's comms
             items = [M.Error(code="internal", text=M.short(f"{type(error).__name__}: {error}", 4000))]
