@@ -13,6 +13,8 @@ export const RPC_TARGET = 'nbtorch.rpc';
 
 const SUBSHELL_WAIT_MS = 5000;
 const SNAPSHOT_EVERY_MS = 1000;
+/** When to ask again after a cell that may load nbtorch began; it may go on to train for an hour. */
+const RETRY_MS = [1000, 3000, 8000];
 
 /** What JupyterLab's comms offer beyond their interface. */
 interface SubshellComm {
@@ -63,6 +65,7 @@ export class KernelLink {
   }
 
   dispose(): void {
+    this.rest();
     this.disposed = true;
     if (!this.kernel.isDisposed) {
       this.kernel.removeCommTarget(DATA_TARGET, this.onDataOpen);
@@ -78,6 +81,17 @@ export class KernelLink {
       this.awake = true;
       void this.greet();
     }
+  }
+
+  /** Nobody looks: hangs up, so that the kernel stops observing, which costs the training time. */
+  rest(): void {
+    this.awake = this.greetWhenIdle = false;
+    if (this.rpc !== null && !this.rpc.isDisposed && !this.kernel.isDisposed) {
+      this.rpc.onClose = () => undefined;
+      this.rpc.close();
+    }
+    this.drop();
+    this.store.patch({ link: 'none' });
   }
 
   /** Sends a request; without a connection it is dropped, as views ask again. */
@@ -199,9 +213,18 @@ export class KernelLink {
   private readonly onIOPub = (_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void => {
     if (this.awake && this.rpc === null && message.header.msg_type === 'execute_input') {
       const { code } = message.content as KernelMessage.IExecuteInputMsg['content'];
-      this.greetWhenIdle ||= code.includes('nbtorch');
+      if (code.includes('nbtorch')) {
+        this.greetWhenIdle = true;
+        RETRY_MS.forEach(wait => setTimeout(() => this.retry(), wait));
+      }
     }
   };
+
+  private retry(): void {
+    if (this.awake && this.rpc === null && !this.kernel.isDisposed) {
+      void this.greet();
+    }
+  }
 
   private drop(): void {
     const comms = [this.data, this.rpc];

@@ -6,6 +6,9 @@ import { Signal } from '@lumino/signaling';
 import { KernelLink } from './comm';
 import type { Place } from './messages.gen';
 
+/** How long the panel may be hidden before its kernels are left alone. */
+const REST_MS = 10_000;
+
 /** Follows the active notebook's kernel; keeps the state of the others until their kernel is gone. */
 export class Follower implements IDisposable {
   private readonly links = new Map<Kernel.IKernelConnection, KernelLink>();
@@ -13,6 +16,7 @@ export class Follower implements IDisposable {
   private readonly changedSignal = new Signal<this, KernelLink | null>(this);
   private link: KernelLink | null = null;
   private looking = false;
+  private resting = 0;
   isDisposed = false;
 
   constructor(
@@ -37,8 +41,11 @@ export class Follower implements IDisposable {
   /** Someone looks, or no longer: kernels are only spoken to when someone does. */
   setLooking(looking: boolean): void {
     this.looking = looking;
+    clearTimeout(this.resting);
     if (looking) {
       this.link?.wake();
+    } else {
+      this.resting = window.setTimeout(() => this.links.forEach(link => link.rest()), REST_MS);
     }
   }
 

@@ -85,7 +85,9 @@ function groupRows(group: Group, nodes: ReadonlyMap<number, GraphNode>, host: Ho
     (sum, node) => sum + (node.shapes[0]?.reduce((product, size) => product * size, 1) ?? 0),
     0
   );
-  const held = members.reduce((sum, node) => sum + (node.freed ? 0 : node.saved_bytes), 0);
+  const saving = members.filter(node => node.saved_bytes > 0);
+  const bytes = saving.reduce((sum, node) => sum + node.saved_bytes, 0);
+  const freed = saving.length > 0 && saving.every(node => node.freed);
   const output = nodes.get(group.output.id) ?? group.output;
   return [
     [tr('Module'), [group.path, group.type].filter(Boolean).join(' · ')],
@@ -100,7 +102,7 @@ function groupRows(group: Group, nodes: ReadonlyMap<number, GraphNode>, host: Ho
     ],
     [tr('Output'), shapes(output)],
     [tr('Value'), make('span', 'nbt-number nbt-live')],
-    [tr('Saved'), formatBytes(held)],
+    [tr('Saved'), freed ? tr('%1, freed', formatBytes(bytes)) : formatBytes(bytes)],
     [tr('Made at'), placeElement(output.place, host)]
   ];
 }

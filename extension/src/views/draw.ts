@@ -18,6 +18,8 @@ export interface Frame {
   readonly theme: Theme;
   /** The newest numbers of each node. */
   readonly nodes: ReadonlyMap<number, GraphNode>;
+  /** Backward has freed some nodes and not others, so freed ones are told apart. */
+  readonly freeing: boolean;
   readonly selected: string;
   readonly hovered: string;
   readonly tr: Words;
@@ -49,7 +51,7 @@ export function labelOf(part: Part, nodes: ReadonlyMap<number, GraphNode>, tr: W
   const node = nodes.get(own.id) ?? own;
   const members = part.kind === 'group' ? part.members.map(each => nodes.get(each.id) ?? each) : [node];
   const ops = members.filter(each => each.role !== 'parameter').length;
-  const bytes = members.reduce((sum, each) => sum + (each.freed ? 0 : each.saved_bytes), 0);
+  const bytes = members.reduce((sum, each) => sum + each.saved_bytes, 0);
   const holds = members.some(each => each.saved_bytes > 0);
   const title =
     part.kind === 'group' ? part.name : node.role === 'op' ? shortOp(node.op) : node.name || shortOp(node.op);
@@ -156,7 +158,8 @@ function drawClosed(frame: Frame, box: Placed): void {
   const { context, theme, camera, tr } = frame;
   const label = labelOf(box.part, frame.nodes, tr);
   const selected = box.part.key === frame.selected;
-  context.globalAlpha = label.freed ? 0.6 : 1;
+  const freed = label.freed && frame.freeing;
+  context.globalAlpha = freed ? 0.6 : 1;
   outline(context, box, 6);
   context.fillStyle =
     box.part.key === frame.hovered ? theme.boxHover : box.part.kind === 'group' ? theme.group : theme.box;
@@ -169,7 +172,7 @@ function drawClosed(frame: Frame, box: Placed): void {
   outline(context, box, 6);
   context.lineWidth = selected ? 2 : 1;
   context.strokeStyle = selected ? theme.brand : label.broken ? theme.broken : theme.border;
-  context.setLineDash(label.freed ? [4, 3] : []);
+  context.setLineDash(freed ? [4, 3] : []);
   context.stroke();
   context.setLineDash([]);
   if (camera.k >= 0.22) {

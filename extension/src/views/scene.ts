@@ -32,6 +32,7 @@ export class Scene {
   private layout = NOTHING;
   private nodes: ReadonlyMap<number, GraphNode> = new Map();
   private camera: Camera = { x: 0, y: 0, k: 1 };
+  private freeing = false;
   private moved = false;
   private selected = '';
   private hovered = '';
@@ -78,6 +79,8 @@ export class Scene {
   /** Takes new numbers and draws them in the next frame. */
   setValues(nodes: ReadonlyMap<number, GraphNode>): void {
     this.nodes = nodes;
+    const saving = [...nodes.values()].filter(node => node.saved_bytes > 0);
+    this.freeing = saving.some(node => !node.freed);
     this.refresh();
   }
 
@@ -218,8 +221,8 @@ export class Scene {
       return;
     }
     const theme = (this.theme ??= readTheme(this.stage));
-    const { camera, layout, nodes, selected, hovered } = this;
-    drawGraph({ context, w, h, camera, layout, theme, nodes, selected, hovered, tr: this.host.tr });
+    const { camera, layout, nodes, freeing, selected, hovered } = this;
+    drawGraph({ context, w, h, camera, layout, theme, nodes, freeing, selected, hovered, tr: this.host.tr });
     this.hands.drawn(theme);
   }
 }
