@@ -190,7 +190,7 @@ def unpack(p, node):
         return p.unpack(p.value) if type(p) is Hooked else p
     a, s, version, key, fn, nr, leaf = p
     if s.version != version:
-        raise _modified(a, key, fn, nr, s.version, version)
+        raise _modified(a, key, node if fn is Node else fn, nr, s.version, version)
     if leaf is not None:
         return leaf
     t = new(T)
@@ -202,7 +202,7 @@ def unpack(p, node):
 
 def _modified(a, key, fn, nr, now, expected):
     kind = scalar_name(DTYPES[key >> 1 & 31])
-    origin = f", which is output {nr} of {fn.name()}," if fn is not None and fn is not Node else ","
+    origin = f", which is output {nr} of {fn.name()}," if fn is not None else ","
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{kind}Tensor {list(a.shape)}]{origin} is at version {now}; expected version {expected} instead. "

@@ -390,10 +390,9 @@ def dim_index(dim, ndim):
 
 def _canonical_strides(shape, strides):
     """NumPy may report any stride for sizes 0 and 1; give those PyTorch would."""
-    fixed, step = list(strides), 1
-    empty = 0 in shape
+    fixed, step, empty = list(strides), 1, 0 in shape
     for d in range(len(shape) - 1, -1, -1):
-        if empty or shape[d] == 1 and (strides[d] < 0):
+        if empty or shape[d] == 1 and strides[d] <= 0:
             fixed[d] = step
         step = fixed[d] * max(shape[d], 1)
     return tuple(fixed)

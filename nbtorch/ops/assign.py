@@ -6,13 +6,20 @@ from ..core.tensor import Tensor
 
 clone = op("clone(input, *, memory_format=None)", "clone", out=False, vjp={"input": lambda g: g})
 copy = op("copy(input, src: Number, non_blocking: bool=False)", "copy", on="none", inplace=True, node="Copy",
-          vjp={"src": lambda g: g})
-fill = op("fill(input, value: Number)", "fill", inplace=True, node="Fill", vjp={"value": lambda g: g.sum()})
-zero = op("zero(input)", "zero", on="none", inplace=True, node="Zero", vjp={"input": lambda g: g.new_zeros(g.shape)})
+          vjp={"input": lambda g: _zeros(g), "src": lambda g: g})
+fill = op("fill(input, value: Number)", "fill", inplace=True, node="Fill",
+          vjp={"input": lambda g: _zeros(g), "value": lambda g: g.sum()})
+zero = op("zero(input)", "zero", on="none", inplace=True, node="Zero", vjp={"input": lambda g: _zeros(g)})
 _to_copy = op("_to_copy(input, dtype=None, device=None, memory_format=None)", "to_copy", node="ToCopy",
               vjp={"input": lambda g: g})
 _sum_to = op("_sum_to(input, shape: tuple)", "sum_to", node="Sum", vjp={"input": lambda g, input_shape: g.expand(input_shape)})
 _full_like_value = op("_full_like_value(input, value: float)", "full_like_value")
+
+
+def _zeros(g):
+    return _full_like_value(g, 0)
+
+
 _conj_physical = op("conj_physical(input)", "conj", inplace=True, vjp={"input": lambda g: g.conj()})
 
 
