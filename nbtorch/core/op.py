@@ -32,9 +32,10 @@ class Op:
 
     def __init__(self, sig, kernel=None, *, rule=None, vjp=None, jvp=None, amp=None, flops=None, view=False,
                  many=False, inplace=False, out=None, aux=(), returns=None, nondiff=(), mutates=(), on=None,
-                 check=None, normalize=None, deterministic=True, dtypes=None, doc=None, node=None, body=None):
+                 check=None, normalize=None, deterministic=True, dtypes=None, doc=None, node=None, body=None, key=None):
         self.signature = Signature(sig)
-        self.name, self.kernel, self.rule = self.signature.name, kernel, rule
+        self.public, self.kernel, self.rule = self.signature.name, kernel, rule
+        self.name = key or self.public            # two namespaces may use one public name for different ops
         self.amp, self.flops, self.view, self.many, self.jvp = amp, flops, view, many, jvp
         self.aux, self.nondiff, self.mutates = tuple(aux), tuple(nondiff), tuple(mutates)
         self.returns = tuple(returns.split()) if isinstance(returns, str) else returns
@@ -91,7 +92,7 @@ def op(sig, kernel, **fields):
     formula's parameters say what is saved for backward: g, gs, out, an argument, <argument>_shape, an attribute, an aux
     or result name. aux: hidden results of the kernel. returns: names of a named tuple result. many: the kernel returns
     a list. view: the result looks at the first argument's memory. mutates: arguments the kernel writes. amp, flops,
-    jvp, deterministic, dtypes, nondiff, check, normalize, on, inplace, out, doc, node: see core/README.md.
+    jvp, deterministic, dtypes, nondiff, check, normalize, on, inplace, out, doc, node, key: see core/README.md.
     """
     record = Op(sig, kernel, **fields)
     _register(record)

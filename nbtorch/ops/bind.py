@@ -79,11 +79,11 @@ def _in_namespace(record, namespace):
 
 def public(namespace):
     """{name: function} of a namespace: torch, F, linalg, fft, special."""
-    found = {r.name: r.function for r in OPS.values() if _in_namespace(r, namespace)}
+    found = {r.public: r.function for r in OPS.values() if _in_namespace(r, namespace)}
     if namespace in ("torch", "F"):
         for r in OPS.values():
             if r.inplace_function and _in_namespace(r, namespace):
-                found[r.name + "_"] = r.inplace_function
+                found[r.public + "_"] = r.inplace_function
     for name, function in ALIASES.items():
         if _in_namespace(function.op, namespace):
             found[name] = function
@@ -104,8 +104,8 @@ def every():
 def bind_methods():
     """Give Tensor its methods and operators."""
     for r in OPS.values():
-        if "method" in r.on and r.name not in PROPERTIES:      # properties are bound below
-            setattr(Tensor, r.name, r.function)
+        if "method" in r.on and r.public not in PROPERTIES:    # properties are bound below
+            setattr(Tensor, r.public, r.function)
         if r.inplace_function:
             setattr(Tensor, r.inplace_function.__name__, r.inplace_function)
     for name, function in ALIASES.items():

@@ -175,7 +175,7 @@ def difference(ours, theirs, values=True):
 
 def function_of(T, record, name=None):
     """The public function of a record in framework T (a method where there is no function), or None."""
-    name = name or record.name
+    name = name or record.public
     spaces = {"torch": T, "F": T.nn.functional, "linalg": getattr(T, "linalg", None), "fft": getattr(T, "fft", None),
               "special": getattr(T, "special", None)}
     for where in record.on:

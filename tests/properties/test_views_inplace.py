@@ -87,7 +87,7 @@ def execute(T, program, leaf):
 
 
 @pytest.mark.oracle
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(program=PROGRAMS, leaf=st.booleans())
 def test_programs_agree_with_the_oracle(oracle, program, leaf):
     ours, theirs = execute(nbtorch, program, leaf), execute(oracle, program, leaf)
