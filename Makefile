@@ -47,7 +47,8 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
 front:
-	cd extension && $(CURDIR)/$(BIN)/jlpm install && $(CURDIR)/$(BIN)/jlpm build
+	$(BIN)/python -m nbtorch.events.schema
+	cd extension && PATH="$(CURDIR)/$(BIN):$$PATH" jlpm install && PATH="$(CURDIR)/$(BIN):$$PATH" jlpm build
 
 clean:
 	rm -rf $(VENV) build dist

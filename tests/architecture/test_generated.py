@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import math
@@ -16,6 +17,7 @@ from nbtorch.events import messages, schema
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "extension"
+LABEXTENSION = ROOT / "nbtorch" / "labextension"
 GOLDEN = ROOT / "tests" / "notebook" / "golden"
 
 
@@ -55,6 +57,52 @@ def test_typescript_knows_the_schema_without_node():
         for field in definition["properties"]:
             assert f"  {field}: " in text
     assert f"export const VERSION = {messages.VERSION};" in text
+
+
+def _extension_sources():
+    """What the built front end is made from, as scripts/stamp.mjs lists it."""
+    names = ["package.json", "schema", "src", "style", "tsconfig.json", "yarn.lock"]
+    paths = [path for name in names for path in [EXTENSION / name, *(EXTENSION / name).rglob("*")]]
+    files = {
+        path.relative_to(EXTENSION).as_posix(): path
+        for path in paths
+        if path.is_file() and "__tests__" not in path.parts
+    }
+    return sorted(files.items())
+
+
+def test_built_extension_is_current():
+    digest = hashlib.sha256()
+    for name, path in _extension_sources():
+        digest.update(f"{name}\n".encode() + path.read_bytes().replace(b"\r\n", b"\n"))
+    stamp = (LABEXTENSION / "sources.sha256").read_text(encoding="utf-8").strip()
+    assert stamp == digest.hexdigest(), "extension/ changed: run make front"
+
+
+def test_built_extension_is_whole():
+    package = json.loads((LABEXTENSION / "package.json").read_text(encoding="utf-8"))
+    built = package["jupyterlab"]["_build"]
+    assert (LABEXTENSION / built["load"]).is_file()
+    assert {"extension", "mimeExtension", "style"} <= set(built)
+    size = sum(path.stat().st_size for path in LABEXTENSION.rglob("*") if path.is_file())
+    assert size < 400_000
+
+
+def test_names_are_never_markup():
+    sources = [path for path in (EXTENSION / "src").rglob("*.ts") if "__tests__" not in path.parts]
+    assert len(sources) > 20
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        for word in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+        ):
+            assert word not in text, f"{path.name} uses {word}"
+        assert len(text.splitlines()) <= 250 or path.name == "messages.gen.ts", f"{path.name} is too long"
 
 
 def test_every_message_has_its_own_kind():
