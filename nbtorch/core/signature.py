@@ -147,11 +147,11 @@ def function_for(op, env, takes_out):
     source = s.def_source(s.name, extra=("out=None",) if takes_out else ()) + _prologue(s, s.name)
     if takes_out:
         source += f"    if out is not None: return CALL_OUT(OP, {tensors}, {attrs}, out)\n"
-    source += "    m = LOCAL.state\n"
-    source += f"    if m.layers or BUS.subscribers: return OBSERVED(OP, {tensors}, {attrs}, m, RUN)\n"
+    source += "    state_ = LOCAL.state\n"
+    source += f"    if state_.layers or BUS.subscribers: return OBSERVED(OP, {tensors}, {attrs}, state_, RUN)\n"
     fast = {1: "RUN1", 2: "RUN2"}.get(len(s.tensors)) if op.simple and not op.has_list else None
     names = "".join(f"{p.name}, " for p in s.tensors) if fast else ""
-    source += f"    return {fast or 'RUN'}(OP, {names}{tensors}, {attrs}, m)\n"
+    source += f"    return {fast or 'RUN'}(OP, {names}{tensors}, {attrs}, state_)\n"
     return compile_function(op, source, s.name, op.doc, env)
 
 
