@@ -11,5 +11,6 @@ from .bind import bind_methods, bind_plain, every, public  # noqa: E402
 
 bind_methods()
 bind_plain()
-# functions by name; families stay importable as modules where a name is both (ops.index the module)
-globals().update({name: function for name, function in every().items() if name not in globals()})
+# Functions by name. Where a family's module has the name of one of its functions, the function wins here; the module is
+# reached as `from nbtorch.ops.softmax import ...`.
+globals().update(every())
