@@ -1,0 +1,30 @@
+"""Dimensions as PyTorch counts and names them in errors."""
+
+
+def wrap_dim(dim, ndim):
+    """A non-negative dimension; 0-d arrays count as having one. Raises IndexError with PyTorch's text."""
+    n = max(ndim, 1)
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
+
+
+def wrap_dims(dims, ndim):
+    """Non-negative dimensions, each at most once; None or () is all of them."""
+    if dims is None:
+        return tuple(range(ndim))
+    if isinstance(dims, int):
+        return (wrap_dim(dims, ndim),)
+    wrapped = tuple(wrap_dim(d, ndim) for d in dims)
+    for i, d in enumerate(wrapped):
+        if d in wrapped[:i]:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return wrapped if wrapped or ndim == 0 else tuple(range(ndim))
+
+
+def strided_view(xp, a, shape, strides):
+    """A view of `a` with another shape and byte strides, as writable as `a`."""
+    try:
+        return xp.ndarray(shape, a.dtype, a, 0, strides)
+    except (ValueError, TypeError):               # CuPy, and arrays with gaps, take the slower general way
+        return xp.lib.stride_tricks.as_strided(a, shape, strides)
