@@ -1,104 +1,85 @@
-"""Matrix products. Half types are computed in float32 and rounded once."""
+"""Matrix products. Half types are multiplied in float32 and rounded once; whole numbers in their own width."""
 from ..registry import kernel
-from ._common import narrow, wide
+from ._common import HALF, narrow, wide
 
 
-def _refuse_bool(a, name):
-    if a.dtype.kind == "b":
-        raise RuntimeError(f"\"{name}\" not implemented for 'Bool'")
-
-
-def _product(xp, a, b, name):
-    _refuse_bool(a, name)
-    wa = wide(xp, a)
-    if wa is a:
-        return xp.matmul(a, b)
-    return narrow(xp, xp.matmul(wa, wide(xp, b)), a)
+def _product(xp, a, b):
+    """a @ b in a dtype BLAS or NumPy computes exactly as PyTorch does."""
+    if a.dtype.name in HALF:
+        return narrow(xp, xp.matmul(wide(xp, a), wide(xp, b)), a)
+    return xp.matmul(a, b)
 
 
 @kernel("mm")
 def mm(xp, a, b):
-    """(n, k) @ (k, m)."""
-    return _product(xp, a, b, "addmm_impl_cpu_")
+    """(m, k) @ (k, n)."""
+    return _product(xp, a, b)
 
 
 @kernel("bmm")
 def bmm(xp, a, b):
-    """(batch, n, k) @ (batch, k, m)."""
-    return _product(xp, a, b, "bmm")
+    """(batch, m, k) @ (batch, k, n)."""
+    return _product(xp, a, b)
 
 
 @kernel("mv")
 def mv(xp, a, b):
-    """(n, k) @ (k)."""
-    return _product(xp, a, b, "addmv_impl_cpu")
+    """(m, k) @ (k,)."""
+    return _product(xp, a, b)
 
 
 @kernel("dot")
 def dot(xp, a, b):
     """Sum of products of two vectors."""
-    _refuse_bool(a, "dot")
-    wa = wide(xp, a)
-    out = xp.dot(wa, wide(xp, b))
-    return xp.asarray(out, wa.dtype) if wa is a else narrow(xp, xp.asarray(out), a)
+    return xp.asarray(_product(xp, a, b))
 
 
 @kernel("vdot")
 def vdot(xp, a, b):
-    """Dot product with the first vector conjugated."""
-    return dot(xp, xp.conjugate(a), b)
+    """dot with the first vector conjugated."""
+    return xp.asarray(_product(xp, a.conj(), b))
 
 
-def _scaled_sum(xp, c, product, beta, alpha, like):
-    """beta * c + alpha * product, computed wide; a zero beta ignores c, NaN included."""
+def _mixed(xp, c, product, beta, alpha):
+    """beta * c + alpha * product; NaN in c does not pass beta = 0."""
     if alpha != 1:
         product = product * product.dtype.type(alpha)
     if beta == 0:
-        return narrow(xp, product, like)
+        return product
     c = wide(xp, c)
-    if beta != 1:
-        c = c * c.dtype.type(beta)
-    if c.ndim <= product.ndim and product.flags.writeable and product.dtype == c.dtype:
-        try:
-            return narrow(xp, xp.add(product, c, out=product), like)
-        except ValueError:
-            raise RuntimeError(f"The expanded size of the tensor ({product.shape[-1]}) must match the existing size "
-                               f"({c.shape[-1] if c.ndim else 1}) at non-singleton dimension {product.ndim - 1}.  Target "
-                               f"sizes: {list(product.shape)}.  Tensor sizes: {list(c.shape)}") from None
-    return narrow(xp, c + product, like)
+    return product + (c if beta == 1 else c * c.dtype.type(beta))
 
 
-@kernel("addmm")
-def addmm(xp, c, a, b, beta, alpha):
-    """beta * c + alpha * (a @ b)."""
-    _refuse_bool(a, "addmm_impl_cpu_")
-    return _scaled_sum(xp, c, xp.matmul(wide(xp, a), wide(xp, b)), beta, alpha, a)
+def _add_product(name, sum_over_batch=False):
+    @kernel(name)
+    def run(xp, c, a, b, beta=1, alpha=1):
+        wa, wb = wide(xp, a), wide(xp, b)
+        product = xp.matmul(wa, wb)
+        if sum_over_batch:
+            product = product.sum(0, product.dtype)
+        return narrow(xp, xp.asarray(_mixed(xp, c, product, beta, alpha)), a)
+    run.__doc__ = f"{name}: beta * c + alpha * (a @ b)."
 
 
-@kernel("baddbmm")
-def baddbmm(xp, c, a, b, beta, alpha):
-    """beta * c + alpha * (a @ b) by batch."""
-    _refuse_bool(a, "baddbmm")
-    return _scaled_sum(xp, c, xp.matmul(wide(xp, a), wide(xp, b)), beta, alpha, a)
-
-
-@kernel("addbmm")
-def addbmm(xp, c, a, b, beta, alpha):
-    """beta * c + alpha * sum over the batch of a @ b."""
-    _refuse_bool(a, "addbmm")
-    return _scaled_sum(xp, c, xp.matmul(wide(xp, a), wide(xp, b)).sum(0), beta, alpha, a)
-
-
-@kernel("addmv")
-def addmv(xp, c, a, b, beta, alpha):
-    """beta * c + alpha * (a @ vector)."""
-    return _scaled_sum(xp, c, xp.matmul(wide(xp, a), wide(xp, b)), beta, alpha, a)
+_add_product("addmm")
+_add_product("baddbmm")
+_add_product("addmv")
+_add_product("addbmm", True)
 
 
 @kernel("addr")
-def addr(xp, c, a, b, beta, alpha):
+def addr(xp, c, a, b, beta=1, alpha=1):
     """beta * c + alpha * outer(a, b)."""
     if c.dtype.kind == "b":
-        product = xp.outer(a, b) & bool(alpha)
-        return xp.broadcast_to(c, product.shape) & bool(beta) | product
-    return _scaled_sum(xp, c, xp.outer(wide(xp, a), wide(xp, b)), beta, alpha, a)
+        product = xp.logical_and(a[:, None], b[None, :]) & bool(alpha)
+        return xp.logical_or(product, c) if beta else product
+    product = wide(xp, a)[:, None] * wide(xp, b)[None, :]
+    return narrow(xp, xp.asarray(_mixed(xp, c, product, beta, alpha)), c)
+
+
+@kernel("cross")
+def cross(xp, a, b, dim):
+    """Cross product of 3-vectors along a dimension."""
+    a, b = xp.moveaxis(a, dim, 0), xp.moveaxis(b, dim, 0)
+    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    return xp.ascontiguousarray(xp.stack(parts, dim))
