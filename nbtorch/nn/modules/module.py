@@ -106,14 +106,15 @@ class Module(CallMixin, WalkMixin, ConvertMixin, StateMixin):
     def __call__(self, *args, **kwargs):
         """Runs hooks, if there are any, and ``forward``."""
         try:
+            call = self.forward
             if (
                 self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-                or GLOBAL.call or bus.subscribers
+                or GLOBAL.call
             ):
-                if bus.subscribers:
-                    return spanned(self, self._call_impl, args, kwargs)
-                return self._call_impl(*args, **kwargs)
-            return self.forward(*args, **kwargs)
+                call = self._call_impl
+            if bus.subscribers:
+                return spanned(self, call, args, kwargs)
+            return call(*args, **kwargs)
         except Exception as error:
             if "_modules" in self.__dict__:
                 name_in_error(error, self)
