@@ -6,6 +6,7 @@ references to storages.
 """
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -35,6 +36,8 @@ def scan():
     """
     found, owners = {}, set()
     tensors, nodes, optimizers = [], [], []
+    module = sys.modules.get(__package__.rpartition(".")[0] + ".optim.optimizer")
+    optimizer_class = getattr(module, "Optimizer", None)      # while nothing imported it there is none
     for each in gc.get_objects():
         kind = type(each)
         if kind in (storages.Storage, storages.TrackedStorage, storages.CudaStorage):
@@ -42,11 +45,11 @@ def scan():
             if owner not in owners:
                 owners.add(owner)
                 found[id(each)] = Live(each.nbytes, "other", str(each.device), weakref.ref(each), None)
-        elif isinstance(each, Tensor):
+        elif issubclass(kind, Tensor):                  # never isinstance: it asks objects for __class__
             tensors.append(each)
-        elif isinstance(each, Node):
+        elif issubclass(kind, Node):
             nodes.append(each)
-        elif hasattr(kind, "param_groups") or "param_groups" in getattr(each, "__dict__", ()):
+        elif optimizer_class is not None and issubclass(kind, optimizer_class):
             optimizers.append(each)
     for node in nodes:
         for _, _, storage in saved_storages(node):
