@@ -8,36 +8,10 @@ import pytest
 import nbtorch
 from nbtorch import nn
 
+from .facts import build, make_inputs, spec_id, tensors_in
 from .specs import ACTIVATIONS, LAYERS, LOSSES
 
 torch = pytest.importorskip("torch")
-
-
-def _id(spec):
-    extra = ",".join([str(a) for a in spec["args"]] + [f"{k}={v}" for k, v in spec["kwargs"].items()])
-    return f"{spec['name']}({extra})".replace(" ", "")
-
-
-def build(library, spec):
-    library.manual_seed(7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return getattr(library.nn, spec["name"])(*spec["args"], **spec["kwargs"])
-
-
-def make_inputs(shapes, seed=3):
-    random = np.random.RandomState(seed)
-    return [
-        random.randint(0, 10, (3, 5)) if shape == "i" else random.randn(*shape).astype(np.float32) for shape in shapes
-    ]
-
-
-def tensors_in(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (tuple, list)):
-        return [t for v in value for t in tensors_in(v)]
-    return [] if value is None else [value]
 
 
 def run(library, module, arrays):
@@ -48,13 +22,15 @@ def run(library, module, arrays):
             tensor.requires_grad_()
     library.manual_seed(11)
     outputs = tensors_in(module(*inputs))
-    total = sum((out * library.linspace(-1, 1, out.numel()).reshape(out.shape)).sum() for out in outputs if out.is_floating_point())
+    total = sum(
+        (out * library.linspace(-1, 1, out.numel()).reshape(out.shape)).sum() for out in outputs if out.is_floating_point()
+    )
     total.backward()
     grads = [t.grad for t in inputs if t.is_floating_point()] + [p.grad for p in module.parameters()]
     return [t.detach().numpy() for t in outputs], [None if g is None else g.numpy() for g in grads]
 
 
-@pytest.mark.parametrize("spec", LAYERS + ACTIVATIONS + LOSSES, ids=_id)
+@pytest.mark.parametrize("spec", LAYERS + ACTIVATIONS + LOSSES, ids=spec_id)
 def test_construction_equals_torch(spec):
     ours, theirs = build(nbtorch, spec), build(torch, spec)
     assert repr(ours) == repr(theirs)
@@ -66,7 +42,7 @@ def test_construction_equals_torch(spec):
     assert [n for n, _ in ours.named_parameters()] == [n for n, _ in theirs.named_parameters()]
 
 
-@pytest.mark.parametrize("spec", [s for s in LAYERS + ACTIVATIONS if s["inputs"]], ids=_id)
+@pytest.mark.parametrize("spec", [s for s in LAYERS + ACTIVATIONS if s["inputs"]], ids=spec_id)
 @pytest.mark.parametrize("training", [True, False])
 def test_output_and_gradients_equal_torch(spec, training):
     ours, theirs = build(nbtorch, spec).train(training), build(torch, spec).train(training)
@@ -87,7 +63,7 @@ def test_output_and_gradients_equal_torch(spec, training):
         np.testing.assert_allclose(mine.numpy(), reference.numpy(), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("spec", LOSSES, ids=_id)
+@pytest.mark.parametrize("spec", LOSSES, ids=spec_id)
 def test_losses_equal_torch(spec):
     random = np.random.RandomState(0)
     values = random.randn(4, 3).astype(np.float32)
