@@ -1,6 +1,6 @@
 """Neural networks: modules, their functional forms, parameters, initial values."""
 
-from . import functional, init, modules, parameter, parallel, utils
-from .modules import *
-from .parallel import DataParallel
-from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from . import attention, functional, grad, init, modules, parallel, parameter, utils  # noqa: F401
+from .modules import *  # noqa: F403
+from .parallel import DataParallel  # noqa: F401
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter  # noqa: F401

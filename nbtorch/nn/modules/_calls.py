@@ -11,7 +11,10 @@ class CallMixin:
     """Hooks around the call."""
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Runs ``hook(module, args)`` (or ``(module, args, kwargs)``) before ``forward``; it may return new arguments."""
+        """Runs ``hook(module, args)`` before ``forward``; it may return new arguments.
+
+        `with_kwargs`: ``hook(module, args, kwargs)``, which may return (args, kwargs).
+        """
         marks = (self._forward_pre_hooks_with_kwargs,) if with_kwargs else ()
         return add_hook(self._forward_pre_hooks, hook, marks=marks, prepend=prepend)
 

@@ -212,8 +212,8 @@ class BackwardHook:
         warnings.warn(
             "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
             "require gradients. See "
-            "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook "
-            "for more details.",
+            "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+            "#torch.nn.Module.register_full_backward_hook for more details.",
             stacklevel=5,
         )
         for hook in self.hooks:

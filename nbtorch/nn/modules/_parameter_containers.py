@@ -8,6 +8,7 @@ from ...core.tensor import Tensor
 from ..parameter import Parameter
 from .module import Module, typename
 
+
 def position(count, index):
     """`index` as a non-negative int. Raises IndexError outside ``-count <= index < count``."""
     index = operator.index(index)

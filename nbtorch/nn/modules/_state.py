@@ -43,7 +43,8 @@ class _WrappedHook:
         return self.hook(module, *args)
 
     def __getstate__(self):
-        return {"hook": self.hook, "with_module": self.with_module, "module": self.module() if self.with_module else None}
+        module = self.module() if self.with_module else None
+        return {"hook": self.hook, "with_module": self.with_module, "module": module}
 
     def __setstate__(self, state):
         self.hook, self.with_module = state["hook"], state["with_module"]
@@ -92,7 +93,7 @@ class StateMixin:
         return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook):
-        """Runs ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` before loading."""
+        """Runs ``hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors)`` before loading."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):

@@ -116,7 +116,10 @@ class WalkMixin:
         return module._buffers[name]
 
     def train(self, mode=True):
-        """Sets training mode (dropout drops, batch norm uses the batch) here and below. Raises ValueError for no bool."""
+        """Sets training mode (dropout drops, batch norm uses the batch) here and below.
+
+        Raises ValueError when `mode` is no bool.
+        """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode

@@ -4,7 +4,6 @@ This file holds construction, attributes, registration and the call; walking ove
 and hooks are mixins in the files beside it.
 """
 
-import warnings
 from collections import OrderedDict
 
 from ...core.tensor import Tensor

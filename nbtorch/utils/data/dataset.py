@@ -12,7 +12,7 @@ __all__ = ["Dataset", "IterableDataset", "TensorDataset", "StackDataset", "Conca
 
 
 class Dataset:
-    """Samples by index: subclasses define ``__getitem__``, and mostly ``__len__`` (and ``__getitems__`` for batches)."""
+    """Samples by index: subclasses define ``__getitem__``, mostly ``__len__``, and ``__getitems__`` for batches."""
 
     def __class_getitem__(cls, item):
         return cls

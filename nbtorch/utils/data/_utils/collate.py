@@ -128,5 +128,5 @@ def collate(batch, *, collate_fn_map=None):
 
 
 def default_collate(batch):
-    """Stacks tensors, arrays and numbers into tensors with a new first dimension; dicts, lists and tuples part by part."""
+    """Stacks tensors, arrays and numbers along a new first dimension; dicts, lists and tuples part by part."""
     return collate(batch, collate_fn_map=default_collate_fn_map)
