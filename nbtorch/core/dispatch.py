@@ -37,6 +37,9 @@ class Plan:
         self.casts = None
         if op.rule is not None:
             infos = [_info(k) for k in keys if k is not None]
+            if infos and all(k is None or k < 0 for k in keys):
+                raise TypeError(f"{op.name}(): argument '{op.tensor_names[0]}' (position 1) must be Tensor, not "
+                                f"{type(NUMBERS[keys[0]]).__name__}")
             targets = iter(op.rule(infos))
             wanted = [None if k is None else next(targets) for k in keys]
             present = {DTYPES[k >> 1 & 31] if d is None else d for k, d in zip(keys, wanted) if k is not None and k >= 0}
@@ -61,6 +64,24 @@ def cast_arguments(args, casts):
     else becomes a 0-d array of it."""
     return [a if c is None else backend.cast(a, c) if type(c) is str else backend.full((), a, c[0]) if type(c) is tuple
             else a if type(a) is c or isinstance(a, complex) else c(a) for a, c in zip(args, casts)]
+
+
+def shape_error(values, error):
+    """PyTorch's error for operands that do not broadcast, in place of the array module's."""
+    if "broadcast" not in str(error):
+        return error
+    shape = ()
+    for v in values:
+        other = getattr(v, "shape", ())
+        for back in range(1, min(len(shape), len(other)) + 1):
+            n, m = shape[-back], other[-back]
+            if n != m and n != 1 and m != 1:
+                return RuntimeError(f"The size of tensor a ({n}) must match the size of tensor b ({m}) at non-singleton "
+                                    f"dimension {max(len(shape), len(other)) - back}")
+        longer, shorter = (shape, other) if len(shape) >= len(other) else (other, shape)
+        pad = (1,) * (len(longer) - len(shorter)) + tuple(shorter)
+        shape = tuple(m if n == 1 else n for n, m in zip(longer, pad))
+    return error
 
 
 def decline(plan, args, attrs):
@@ -181,7 +202,10 @@ def run(op, ts, attrs, m):
     values = args if plan.casts is None else cast_arguments(args, plan.casts)
     if op.has_list:
         values, args = nest(layout, values), nest(layout, args)
-    out = plan.function(*values, *attrs)
+    try:
+        out = plan.function(*values, *attrs)
+    except ValueError as error:
+        raise shape_error(values, error) from None
     if out is NotImplemented:
         out = decline(plan, values, attrs)
     else:

@@ -250,6 +250,8 @@ class Recorder:
             return f"attrs[{op.attr_names.index(name)}]"
         if name.endswith("_shape") and name[:-6] in op.tensor_names:
             return f"S(args[{op.tensor_names.index(name[:-6])}])"
+        if name.endswith("_strides") and name[:-8] in op.tensor_names:
+            return f"ST(args[{op.tensor_names.index(name[:-8])}])"
         results = (op.returns[1:] if op.returns else ("out",)) + op.aux
         if name in results:
             i = results.index(name)
@@ -307,7 +309,12 @@ def pack_aux(array):
     return pack(T._wrap(array)) if array is not None else None
 
 
-SAVERS = {"P": pack, "PR": pack_result, "S": shape_of, "PA": pack_aux}
+def strides_of(a):
+    """Strides of an array argument in bytes; () for a Python number."""
+    return getattr(a, "strides", ())
+
+
+SAVERS = {"P": pack, "PR": pack_result, "S": shape_of, "ST": strides_of, "PA": pack_aux}
 
 
 def recorder_for(op, mask, layout):

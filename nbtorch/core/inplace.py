@@ -155,6 +155,11 @@ def resize(t, shape):
     t._key = (t._key & ~1) | (len(shape) > 0)
 
 
+def old_value(t):
+    """What an in-place composite computes from: a copy where backward may need it after `t` is written."""
+    return OPS["clone"].function(t) if LOCAL.state.grad and t.requires_grad else t
+
+
 def store_inplace(op, target, result):
     """In-place form of a composite: the result is copied into the first argument."""
     if result.shape != target.shape:
@@ -166,4 +171,4 @@ def store_inplace(op, target, result):
     return call_inplace(OPS["copy"], (target, result), (False,))
 
 
-ENV.update(CALL_INPLACE=call_inplace, CALL_OUT=call_out, STORE_OUT=store_out, STORE_INPLACE=store_inplace)
+ENV.update(CALL_INPLACE=call_inplace, CALL_OUT=call_out, STORE_OUT=store_out, STORE_INPLACE=store_inplace, OLD_VALUE=old_value)

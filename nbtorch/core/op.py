@@ -89,7 +89,7 @@ def op(sig, kernel, **fields):
 
     sig: PyTorch's signature as text. kernel: the kernel's name in the backend.
     rule: dtype rule (casts of the tensor arguments). vjp: {argument or tuple of arguments: formula}; the names of a
-    formula's parameters say what is saved for backward: g, gs, out, an argument, <argument>_shape, an attribute, an aux
+    formula's parameters say what is saved for backward: g, gs, out, an argument, <argument>_shape or _strides, an attribute, an aux
     or result name. aux: hidden results of the kernel. returns: names of a named tuple result. many: the kernel returns
     a list. view: the result looks at the first argument's memory. mutates: arguments the kernel writes. amp, flops,
     jvp, deterministic, dtypes, nondiff, check, normalize, on, inplace, out, doc, node, key: see core/README.md.

@@ -180,8 +180,8 @@ def composite_inplace_for(op, body, env):
     """The method `name_` of a composite: compute, then copy into the first argument."""
     s = op.signature
     name = s.name.lstrip("_") + "_"
-    every = ", ".join(p.name for p in s.parameters)
     first = s.parameters[0].name
+    every = ", ".join([f"OLD_VALUE({first})"] + [p.name for p in s.parameters[1:]])
     source = s.def_source(name) + _prologue(s, name)
     source += f"    return STORE_INPLACE(OP, {first}, BODY({every}))\n"
     return compile_function(op, source, name, f"In-place version of :func:`{s.name}`.", {**env, "BODY": body})
