@@ -4,8 +4,16 @@ from collections import OrderedDict
 
 from .. import ops
 from ..core.tensor import Tensor
+from ..events.bus import bus, emit
+from ..events.records import Tag
 
 __all__ = ["Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer", "is_lazy"]
+
+
+def tag(tensor, category):
+    """Tells memory views what the tensor's memory is for, if any are listening."""
+    if bus.subscribers:
+        emit(Tag(tensor._s, category))
 
 
 class _ParameterMeta(type(Tensor)):
@@ -23,7 +31,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if data is None:
             data = ops.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
-            return Tensor._make_subclass(cls, data, requires_grad)
+            parameter = Tensor._make_subclass(cls, data, requires_grad)
+            tag(parameter, "parameter")
+            return parameter
         tensor = data.detach().requires_grad_(requires_grad)
         if type(tensor) is not type(data):
             raise RuntimeError(
@@ -42,9 +52,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
-
-    def __repr__(self, **kwargs):
-        return "Parameter containing:\n" + super().__repr__(**kwargs)
 
     def __reduce_ex__(self, protocol):
         return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())

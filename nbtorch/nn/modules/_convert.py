@@ -9,6 +9,7 @@ from ...core.dtype import bfloat16, float16, float32, float64
 from ...core.dtype import dtype as DType
 from ...core.modes import no_grad
 from ...core.tensor import Tensor
+from ..parameter import tag
 
 
 def parse_to(*args, **kwargs):
@@ -58,7 +59,10 @@ class ConvertMixin:
                 continue
             grad = param.grad
             with no_grad():
-                param.data = fn(param)
+                changed = fn(param)
+                if changed is not param:
+                    param.data = changed
+                    tag(param, "parameter")
                 if grad is not None:
                     param.grad = None  # the old gradient may not fit the new dtype or device
                     grad.data = fn(grad)
@@ -66,6 +70,7 @@ class ConvertMixin:
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
+                tag(self._buffers[name], "buffer")
         return self
 
     def to(self, *args, **kwargs):

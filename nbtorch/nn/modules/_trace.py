@@ -4,7 +4,7 @@ import sys
 import threading
 from time import perf_counter_ns
 
-from ...events.bus import bus, emit
+from ...events.bus import bus, emit_node
 from ...events.records import SpanEnter, SpanExit
 
 _HAS_NOTES = sys.version_info >= (3, 11)
@@ -57,13 +57,13 @@ def spanned(module, call, args, kwargs):
     path, kind = _path_of(module), type(module).__name__
     stack = _calls.stack
     stack.append((module, path))
-    emit(SpanEnter("module", kind, path, perf_counter_ns()))
+    emit_node(SpanEnter("module", kind, path, perf_counter_ns()))
     try:
         return call(*args, **kwargs)
     finally:
         stack.pop()
-        if bus.subscribers:
-            emit(SpanExit("module", kind, path, perf_counter_ns()))
+        if bus.nodes:
+            emit_node(SpanExit("module", kind, path, perf_counter_ns()))
 
 
 def name_in_error(error, module):

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 from ...core.tensor import Tensor
 from ...events.bus import bus
-from ..parameter import Buffer, Parameter
+from ..parameter import Buffer, Parameter, tag
 from ._calls import CallMixin
 from ._convert import ConvertMixin
 from ._hooks import (
@@ -111,7 +111,7 @@ class Module(CallMixin, WalkMixin, ConvertMixin, StateMixin):
                 or GLOBAL.call
             ):
                 call = self._call_impl
-            if bus.subscribers:
+            if bus.nodes:
                 return spanned(self, call, args, kwargs)
             return call(*args, **kwargs)
         except Exception as error:
@@ -147,6 +147,8 @@ class Module(CallMixin, WalkMixin, ConvertMixin, StateMixin):
             replaced = hook(self, name, tensor)
             tensor = tensor if replaced is None else replaced
         self._buffers[name] = tensor
+        if tensor is not None:
+            tag(tensor, "buffer")
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
