@@ -175,7 +175,7 @@ def rnn_layer(xp, x, h0, weight, nonlinearity, batch_sizes, reverse):
         if nonlinearity == "tanh":
             xp.tanh(a, a)
         else:
-            xp.maximum(a, a.dtype.type(0), a)
+            xp.maximum(a, a.dtype.type(0), out=a)
         h[:size] = a
     return narrow(xp, out, like).reshape(*lead, h.shape[1]), narrow(xp, h, like)
 
