@@ -148,8 +148,9 @@ export class NbtorchPanel extends Widget {
     this.state.classList.toggle('nbt-busy', status?.training ?? false);
     const step = status?.step ?? null;
     const words = status?.training ? (step === null ? tr('Training') : tr('Training, step %1', step)) : tr('Idle');
-    setText(this.state, status ? `${words} · nbtorch ${status.nbtorch}` : tr('Connected'));
-    setText(this.dropped, state.dropped > 0 ? tr('%1 updates skipped', state.dropped) : '');
+    setText(this.state, status ? words : tr('Connected'));
+    this.state.title = status ? `nbtorch ${status.nbtorch}` : '';
+    setText(this.dropped, state.dropped > 0 ? tr('%1 skipped', state.dropped) : '');
     this.dropped.title = tr('The kernel made more updates than are sent in a second; the newest are shown');
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphNode } from '../messages.gen';
-import { MAX_BOXES, OPEN_BOXES, buildTree, countBoxes, openAtFirst, visible } from '../views/groups';
+import type { Part } from '../views/groups';
+import { MAX_BOXES, OPEN_BOXES, buildTree, countBoxes, inOrder, openAtFirst, visible } from '../views/groups';
 import { layoutFlat } from '../views/layers';
 import type { Layout, Placed } from '../views/layout';
 import { finishInSlices, finishNow, layoutGraph } from '../views/layout';
@@ -60,8 +61,28 @@ describe('modules', () => {
 
   it('take hostile names as names', () => {
     const parts = buildTree(graphOf('graph_hostile').nodes);
-    expect(parts.map(part => part.key)).toEqual(['m:<b>a</b>', 'm:__proto__.constructor', 'm:a.b']);
+    expect(parts.map(part => part.key).sort()).toEqual(['m:<b>a</b>', 'm:__proto__.constructor', 'm:a.b']);
     expect(countBoxes(parts, new Set())).toBe(3);
+  });
+
+  it('stand for what leaves them, in whatever order nodes are sent', () => {
+    const { nodes } = graphOf('graph_transformer');
+    const outputs = (list: readonly GraphNode[]): [string, number][] => {
+      const found: [string, number][] = [];
+      const walk = (parts: readonly Part[]): void =>
+        parts.forEach(part => {
+          if (part.kind === 'group') {
+            found.push([part.key, part.output.id]);
+            walk(part.parts);
+          }
+        });
+      walk(buildTree(list));
+      return found.sort(([a], [b]) => (a < b ? -1 : 1));
+    };
+    expect(outputs([...nodes].reverse())).toEqual(outputs(nodes));
+    const block = nodes.filter(node => node.module === 'encoder.layers.0' && node.op === 'AddBackward0');
+    expect(new Map(outputs(nodes)).get('m:encoder.layers.0')).toBe(block[1]?.id);
+    expect(inOrder([...nodes].reverse())[0]?.role).not.toBe('loss');
   });
 });
 

@@ -15,6 +15,7 @@ import { LossCurve } from './spark';
 export class GraphView {
   private readonly step = make('span', 'nbt-number', '–');
   private readonly loss = make('span', 'nbt-number', '–');
+  private readonly title = make('span', 'nbt-soft nbt-graph-title');
   private readonly notice = make('div', 'nbt-notice', '', { role: 'status' });
   private readonly curve = new LossCurve();
   private readonly scene: Scene;
@@ -61,6 +62,10 @@ export class GraphView {
     setText(this.step, graph ? String(graph.step) : '–');
     setText(this.loss, graph ? formatReal(graph.loss) : '–');
     this.loss.classList.toggle('nbt-broken', graph !== null && isBroken(graph.loss));
+    // A graph drawn on its own, outside of training, has neither step nor loss.
+    const still = state.link === 'saved' && graph !== null && graph.loss === null;
+    this.root.classList.toggle('nbt-still', still);
+    setText(this.title, graph?.title ?? '');
     this.curve.update(graph);
     this.scene.setValues(this.nodes);
     if ((graph?.graph ?? null) !== this.graphId) {
@@ -84,7 +89,7 @@ export class GraphView {
       box.append(make('span', 'nbt-soft', name), value);
       return box;
     };
-    bar.append(stat(tr('Step'), this.step), stat(tr('Loss'), this.loss), this.curve.node);
+    bar.append(stat(tr('Step'), this.step), stat(tr('Loss'), this.loss), this.curve.node, this.title);
     return bar;
   }
 

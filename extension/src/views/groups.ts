@@ -94,8 +94,37 @@ function leavingIds(nodes: readonly GraphNode[]): Set<number> {
   return leaving;
 }
 
-/** The nodes as a tree by module path, in graph order. */
-export function buildTree(nodes: readonly GraphNode[]): Part[] {
+/** The nodes with each after its inputs; kernels send them in either direction. A cycle is cut where it is met. */
+export function inOrder(nodes: readonly GraphNode[]): GraphNode[] {
+  const byId = new Map(nodes.map(node => [node.id, node]));
+  const state = new Map<number, 'open' | 'done'>();
+  const ordered: GraphNode[] = [];
+  for (const root of nodes) {
+    const path: [GraphNode, number][] = state.has(root.id) ? [] : [[root, 0]];
+    while (path.length > 0) {
+      const top = path[path.length - 1] as [GraphNode, number];
+      const [node, next] = top;
+      state.set(node.id, 'open');
+      const id = node.inputs[next];
+      if (id === undefined) {
+        state.set(node.id, 'done');
+        ordered.push(node);
+        path.pop();
+        continue;
+      }
+      top[1] += 1;
+      const source = byId.get(id);
+      if (source && !state.has(id)) {
+        path.push([source, 0]);
+      }
+    }
+  }
+  return ordered;
+}
+
+/** The nodes as a tree by module path, from inputs to loss. */
+export function buildTree(unordered: readonly GraphNode[]): Part[] {
+  const nodes = inOrder(unordered);
   const root = draft('');
   for (const node of nodes) {
     let at = root;

@@ -1,5 +1,5 @@
 import { make, makeButton, setText } from '../dom';
-import { formatBytes, formatPlace, formatShape } from '../format';
+import { formatBytes, formatPlace, formatShape, shortDtype } from '../format';
 import type { Host } from '../host';
 import type { MemoryCell, MemorySample, MemoryTop, TopTensor } from '../messages.gen';
 import type { State } from '../store';
@@ -49,6 +49,7 @@ export class MemoryView {
     if (sample) {
       this.showSample(sample);
     }
+    this.timeline.node.hidden = state.samples.length < 2;
     this.timeline.update(state.samples);
     if (state.top !== this.shownTop) {
       this.shownTop = state.top;
@@ -153,7 +154,7 @@ export class MemoryView {
     name.append(
       make('span', `nbt-swatch nbt-${tensor.category}`),
       make('span', '', tensor.name || this.words(tensor.category)),
-      make('span', 'nbt-source', `${formatShape(tensor.shape)} ${tensor.dtype}`)
+      make('span', 'nbt-source', `${formatShape(tensor.shape)} ${shortDtype(tensor.dtype)}`)
     );
     const kind =
       tensor.device === 'cpu' ? this.words(tensor.category) : `${this.words(tensor.category)}, ${tensor.device}`;

@@ -169,9 +169,12 @@ export class Timeline {
       const fresh = each.run !== null && each.run !== this.samples[index - 1]?.run;
       if (fresh && x >= bbox.left && x <= bbox.left + bbox.width && x > free) {
         const text = this.host.tr('In [%1]', each.run ?? 0);
+        const end = x + context.measureText(text).width + 8 * density;
         context.fillRect(x, bbox.top, density, bbox.height);
-        context.fillText(text, x + 4 * density, bbox.top + 10 * density);
-        free = x + context.measureText(text).width + 8 * density;
+        if (end < bbox.left + bbox.width) {
+          context.fillText(text, x + 4 * density, bbox.top + 10 * density);
+        }
+        free = end;
       }
     });
     context.restore();
