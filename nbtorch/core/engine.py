@@ -28,6 +28,28 @@ def fit(g, meta):
     return g
 
 
+def _local_refs():
+    """What getrefcount says of an object that one local variable holds: 2, or 1 where loads borrow (Python 3.14)."""
+    held = object()
+    return getrefcount(held)
+
+
+LOCAL_REFS = _local_refs()
+
+
+def alone(g):
+    """Whether nobody but `g` (and bases that live only for it) holds its memory, and it is dense and in order."""
+    bases, view = 0, g._view
+    while view is not None:
+        base = view.base
+        if getrefcount(base) > LOCAL_REFS + 1:
+            return False
+        bases, view = bases + 1, base._view
+    s = g._s
+    return getrefcount(s) <= LOCAL_REFS + 1 + bases and g._a.flags.c_contiguous and s.root is None \
+        and s.data.nbytes == g._a.nbytes
+
+
 def accumulate(variable, g):
     """Add `g` to `variable.grad`; takes the memory over when nobody else holds it."""
     if g is None:
@@ -37,9 +59,8 @@ def accumulate(variable, g):
     if old is None:
         if m.grad:
             variable._grad = g
-        elif getrefcount(g) <= EXCLUSIVE and getrefcount(g._s) <= 2 and g._view is None and g._a.flags.c_contiguous \
-                and g._s.root is None:
-            variable._grad = g.detach() if g._fn is not None else g
+        elif getrefcount(g) <= EXCLUSIVE and alone(g):
+            variable._grad = g if g._fn is None and g._view is None else g.detach()
         else:
             variable._grad = g.detach().clone()
         if bus.subscribers:
