@@ -2,6 +2,7 @@
 from ..core import dtype as dt
 from ..core.op import composite, op
 from . import rules
+from .pointwise import both
 from .rules import bits, promote
 
 bitwise_and = op("bitwise_and(input: Number, other)", "bitwise_and", rule=bits, inplace=True)
@@ -36,12 +37,12 @@ def _whole(name):
     return rule
 
 
-gcd = op("gcd(input, other)", "gcd", rule=_whole("gcd"), inplace=True)
-lcm = op("lcm(input, other)", "lcm_abs", rule=_whole("lcm"), inplace=True)
+gcd = op("gcd(input, other)", "gcd", check=both("gcd"), rule=_whole("gcd"), inplace=True)
+lcm = op("lcm(input, other)", "lcm_abs", check=both("lcm"), rule=_whole("lcm"), inplace=True)
 
-logical_and = op("logical_and(input, other)", "logical_and", rule=promote, inplace=True)
-logical_or = op("logical_or(input, other)", "logical_or", rule=promote, inplace=True)
-logical_xor = op("logical_xor(input, other)", "logical_xor", rule=promote, inplace=True)
+logical_and = op("logical_and(input, other)", "logical_and", check=both("logical_and"), rule=promote, inplace=True)
+logical_or = op("logical_or(input, other)", "logical_or", check=both("logical_or"), rule=promote, inplace=True)
+logical_xor = op("logical_xor(input, other)", "logical_xor", check=both("logical_xor"), rule=promote, inplace=True)
 logical_not = op("logical_not(input)", "logical_not", inplace=True)
 
 isnan = op("isnan(input)", "isnan", out=False)

@@ -4,8 +4,9 @@ import math
 from ..core import dtype as dt
 from ..core.op import OPS, alias, composite
 from ..core.tensor import Tensor, dim_index
+from . import rules
 from .join import cat
-from .view import _slice
+from .view import _slice, broadcast_shapes
 
 
 @composite("diff(input, n: int=1, dim: int=-1, prepend=None, append=None)")
@@ -33,6 +34,32 @@ def diff(input, n, dim, prepend, append):
         out = high ^ low if out.dtype is dt.bool_ else high - low
     return out
 
+
+@composite("result_type(tensor1, tensor2)", on="torch", out=False)
+def result_type(tensor1, tensor2):
+    """The dtype an arithmetic op on the two operands (tensors or Python numbers) gives."""
+    return rules.result_type(tensor1, tensor2)
+
+
+@composite("promote_types(type1, type2)", on="torch", out=False)
+def promote_types(type1, type2):
+    """The smallest dtype both dtypes can be cast to without losing their category."""
+    return rules.promote_types(type1, type2)
+
+
+@composite("can_cast(from_, to)", on="torch", out=False)
+def can_cast(from_, to):
+    """Whether PyTorch's casting rules allow `from_` to be stored as `to`."""
+    return rules.can_cast(from_, to)
+
+
+@composite("broadcast_shapes(*shapes)", on="torch", out=False)
+def _broadcast_shapes(shapes):
+    """The shape that operands of these shapes broadcast to."""
+    return broadcast_shapes(*shapes)
+
+
+OPS["broadcast_shapes"].function = broadcast_shapes      # one tuple is one shape here, not a list of shapes
 
 # ---- integrals
 
@@ -138,6 +165,7 @@ def gradient(input, spacing, dim, edge_order):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if input.dtype is dt.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
+    spacing = 1 if spacing is None else spacing
     if isinstance(spacing, (list, tuple)):
         if len(spacing) != len(dims):
             raise RuntimeError("torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'dim'")

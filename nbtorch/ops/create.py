@@ -129,8 +129,6 @@ def arange(start, end, step, dtype, layout, device, pin_memory, requires_grad):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) / step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if dtype.category == 1:
-        start, end, step = int(start), int(end) if isinstance(end, int) else end, int(step)
     return placed(_arange(start, end, step, dtype), device, requires_grad)
 
 
@@ -157,6 +155,9 @@ def _check_spaced(name, start, end, steps):
         if isinstance(v, Tensor) and v.dim():
             raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {what} with {v.dim()} "
                                "dimension(s).")
+    if not isinstance(steps, int):
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({type(start).__name__}, "
+                        f"{type(end).__name__}, {type(steps).__name__})")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
 

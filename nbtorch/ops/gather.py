@@ -22,7 +22,7 @@ index_copy = op("index_copy(input, dim: int, index, source)", "index_copy", inpl
                      "source": lambda g, dim, index, source_shape: _selected(g, dim, index, source_shape)})
 index_fill = op("index_fill(input, dim: int, index, value)", "index_fill", inplace=True, out=False,
                 vjp={"input": lambda g, dim, index: g.index_fill(dim, index, 0),
-                     "value": lambda g, dim, index: g.index_select(dim, index.reshape(-1)).sum()})
+                     "value": lambda g, dim, index: (g - g.index_fill(dim, index, 0)).sum()})
 gather = op("gather(input, dim: int, index, *, sparse_grad: bool=False)", "gather",
             vjp={"input": lambda g, input_shape, dim, index: g.new_zeros(input_shape).scatter_add(dim, index, g)})
 
@@ -168,7 +168,8 @@ def take_along_dim(input, indices, dim):
     for s in shapes:
         s[dim] = 1
     from .view import broadcast_shapes
-    shape = list(broadcast_shapes(*shapes))
+    shape = list(broadcast_shapes(*map(tuple, shapes)))
+    indices = where(indices < 0, indices + input.shape[dim], indices)
     wide = [*shape]
     wide[dim] = input.shape[dim]
     shape[dim] = indices.shape[dim]

@@ -247,15 +247,9 @@ def meshgrid(tensors, indexing):
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
         if t.dtype is not tensors[0].dtype:
             raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
-    swap = indexing == "xy" and len(tensors) >= 2
-    if swap:
-        tensors[0], tensors[1] = tensors[1], tensors[0]
     shape = tuple(t.numel() for t in tensors)
     grids = [t.reshape((1,) * i + (-1,) + (1,) * (len(shape) - i - 1)).expand(shape) for i, t in enumerate(tensors)]
-    if swap:
-        grids = [g.transpose(0, 1) for g in grids]
-        grids[0], grids[1] = grids[1], grids[0]
-    return tuple(grids)
+    return tuple(g.transpose(0, 1) for g in grids) if indexing == "xy" and len(grids) >= 2 else tuple(grids)
 
 
 @composite("cartesian_prod(*tensors)", on="torch", out=False)

@@ -36,13 +36,20 @@ def _check_inner(name, a, b):
 
 
 mm = op("mm(input, mat2)", "mm", rule=rules.must_match("mm"), amp=_LOW, check=_matrices("mm", 2, 2),
-        vjp={"input": lambda g, mat2: mm(g, _h(mat2)), "mat2": lambda g, input: mm(_h(input), g)},
+        vjp={"input": lambda g, mat2: mm(g, _h(mat2)),
+             "mat2": lambda g, input, mat2_strides: _right_gradient(input, g, mat2_strides)},
         flops=lambda input_shape, mat2_shape: 2 * input_shape[0] * input_shape[1] * mat2_shape[1])
 bmm = op("bmm(input, mat2)", "bmm", rule=rules.must_match("bmm"), amp=_LOW, check=_matrices("bmm", 3, 3),
          vjp={"input": lambda g, mat2: bmm(g, _h(mat2)), "mat2": lambda g, input: bmm(_h(input), g)},
          flops=lambda input_shape, mat2_shape: 2 * math.prod(input_shape) * mat2_shape[2])
 mv = op("mv(input, vec)", "mv", rule=rules.must_match("mv"), amp=_CUDA_LOW, check=_matrices("mv", 2, 1),
         vjp={"input": lambda g, vec: g.unsqueeze(1) * vec.conj(), "vec": lambda g, input: mv(_h(input), g)})
+
+
+def _right_gradient(left, g, strides):
+    """Gradient of the right factor in that factor's own memory order, so that the gradient of a transposed weight
+    arrives at the weight without a copy."""
+    return _h(mm(_h(g), left)) if strides and strides[0] < strides[1] else mm(_h(left), g)
 
 
 def _h(t):
@@ -81,7 +88,7 @@ def _scaled(g, factor):
 
 
 def _check_add(name, ndims, inner):
-    """Dtypes must match and whole numbers take whole factors, as in PyTorch."""
+    """Dimensions, inner sizes and dtypes must match."""
     def check(input, first, second, beta, alpha):
         if (first._a.ndim, second._a.ndim) != ndims:
             raise RuntimeError({"addmm": f"mat1 must be a matrix, got {first._a.ndim}-D tensor" if first._a.ndim != 2 else
@@ -95,11 +102,6 @@ def _check_add(name, ndims, inner):
         if name != "addr" and (input.dtype is not first.dtype or first.dtype is not second.dtype):
             raise RuntimeError(f"self and mat2 must have the same dtype, but got {dt.scalar_name(input.dtype)} and "
                                f"{dt.scalar_name(second.dtype if input.dtype is not second.dtype else first.dtype)}")
-        for what, v in (("beta", beta), ("alpha", alpha)):
-            if isinstance(v, float) and input.dtype.category < 2:
-                raise RuntimeError(f"For integral input tensors, argument {what} must not be a floating point number.")
-            if isinstance(v, complex) and not input.dtype.is_complex:
-                raise RuntimeError(f"For non-complex input tensors, argument {what} must not be a complex number.")
         _check_shape(name, input._a.shape, first._a.shape, second._a.shape)
     return check
 
@@ -121,7 +123,7 @@ addmm = op("addmm(input, mat1, mat2, *, beta=1, alpha=1)", "addmm", amp=_LOW, in
            check=_check_add("addmm", (2, 2), lambda a, b: _check_inner("mm", a, b)),
            vjp={"input": lambda g, beta: _scaled(g, beta),
                 "mat1": lambda g, mat2, alpha: _scaled(mm(g, _h(mat2)), alpha),
-                "mat2": lambda g, mat1, alpha: _scaled(mm(_h(mat1), g), alpha)},
+                "mat2": lambda g, mat1, mat2_strides, alpha: _scaled(_right_gradient(mat1, g, mat2_strides), alpha)},
            flops=lambda mat1_shape, mat2_shape: 2 * mat1_shape[0] * mat1_shape[1] * mat2_shape[1])
 baddbmm = op("baddbmm(input, batch1, batch2, *, beta=1, alpha=1)", "baddbmm", amp=_LOW, inplace=True,
              check=_check_add("baddbmm", (3, 3), _batches),

@@ -15,6 +15,16 @@ def cj(v):
     return v.conj() if isinstance(v, Tensor) else v.conjugate()
 
 
+def both(name):
+    """A check that both operands are tensors, for ops that take no Python numbers."""
+    def check(input, other):
+        for position, t in ((1, input), (2, other)):
+            if not isinstance(t, Tensor):
+                raise TypeError(f"{name}(): argument '{'input' if position == 1 else 'other'}' (position {position}) must be "
+                                f"Tensor, not {type(t).__name__}")
+    return check
+
+
 def _count(out_shape):
     return math.prod(out_shape)
 
@@ -43,6 +53,8 @@ sub = op("sub(input: Number, other, *, alpha=1)", "subtract", rule=_no_bool, inp
 @composite("rsub(input, other, *, alpha=1)", out=False)
 def rsub(input, other, alpha):
     """other - alpha * input."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"rsub(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     return sub(other, input, alpha=alpha)
 
 
@@ -181,6 +193,8 @@ def float_power(input, exponent):
     """input ** exponent in double precision."""
     from ..core import dtype as dt
     operands = [v for v in (input, exponent)]
+    if not any(isinstance(v, Tensor) for v in operands):
+        raise TypeError("float_power(): argument 'input' (position 1) must be Tensor, not " + type(input).__name__)
     is_complex = any(isinstance(v, complex) or isinstance(v, Tensor) and v.is_complex() for v in operands)
     target = dt.complex128 if is_complex else dt.float64
     base, exponent = (v.to(target) if isinstance(v, Tensor) else v for v in operands)
@@ -191,10 +205,10 @@ def float_power(input, exponent):
     return pow(base, exponent)
 
 
-logaddexp = op("logaddexp(input, other)", "logaddexp_any", rule=float_promote,
+logaddexp = op("logaddexp(input, other)", "logaddexp_any", check=both("logaddexp"), rule=float_promote,
                vjp={"input": lambda g, input, other: g / (1 + (other - input).exp()).conj(),
                     "other": lambda g, input, other: g / (1 + (input - other).exp()).conj()})
-logaddexp2 = op("logaddexp2(input, other)", "logaddexp2", rule=float_promote,
+logaddexp2 = op("logaddexp2(input, other)", "logaddexp2", check=both("logaddexp2"), rule=float_promote,
                 vjp={"input": lambda g, input, other: g / (1 + (other - input).exp2()),
                      "other": lambda g, input, other: g / (1 + (input - other).exp2())})
 xlogy = op("xlogy(input: Number, other)", "xlogy", rule=float_promote, inplace=True, on="torch method special",
@@ -205,21 +219,22 @@ xlogy = op("xlogy(input: Number, other)", "xlogy", rule=float_promote, inplace=T
 @composite("ldexp(input, other)", inplace=True)
 def ldexp(input, other):
     """input * 2 ** other."""
+    both("ldexp")(input, other)
     return mul(input, pow(2.0, other))
 
 
 # ---- geometry and extremes
 
 _atan2_scale = (lambda g, input, other: (g / (input * input + other * other)).masked_fill((input == 0) & (other == 0), 0))
-atan2 = op("atan2(input, other)", "arctan2", rule=float_promote, inplace=True, amp=_WIDEST,
+atan2 = op("atan2(input, other)", "arctan2", check=both("atan2"), rule=float_promote, inplace=True, amp=_WIDEST,
            vjp={"input": lambda g, input, other: _atan2_scale(g, input, other) * other,
                 "other": lambda g, input, other: _atan2_scale(g, input, other) * -input})
 alias("arctan2", atan2)
-hypot = op("hypot(input, other)", "hypot", rule=promote, inplace=True,
+hypot = op("hypot(input, other)", "hypot", check=both("hypot"), rule=promote, inplace=True,
            vjp={"input": lambda g, input, out: g * (input / out), "other": lambda g, other, out: g * (other / out)})
 copysign = op("copysign(input, other)", "copysign", rule=float_promote, inplace=True,
               vjp={"input": lambda g, input, out: g * (out / input).masked_fill(input == 0, 0), "other": _nothing})
-nextafter = op("nextafter(input, other)", "nextafter", rule=promote, inplace=True,
+nextafter = op("nextafter(input, other)", "nextafter", check=both("nextafter"), rule=promote, inplace=True,
                vjp={"input": lambda g: g, "other": _nothing})
 
 
@@ -231,7 +246,7 @@ def _heaviside_rule(infos):
     return [None, None]
 
 
-heaviside = op("heaviside(input, values)", "heaviside_any", rule=_heaviside_rule, inplace=True)
+heaviside = op("heaviside(input, values)", "heaviside_any", check=both("heaviside"), rule=_heaviside_rule, inplace=True)
 
 
 def _ordered(name):
@@ -247,16 +262,16 @@ def _share(g, winner, loser):
     return where(winner, where(loser, g / 2, g), g.new_zeros(()))
 
 
-maximum = op("maximum(input, other)", "maximum", rule=_ordered("maximum"),
+maximum = op("maximum(input, other)", "maximum", check=both("maximum"), rule=_ordered("maximum"),
              vjp={"input": lambda g, input, other: _share(g, input >= other, input <= other),
                   "other": lambda g, input, other: _share(g, other >= input, other <= input)})
-minimum = op("minimum(input, other)", "minimum", rule=_ordered("minimum"),
+minimum = op("minimum(input, other)", "minimum", check=both("minimum"), rule=_ordered("minimum"),
              vjp={"input": lambda g, input, other: _share(g, input <= other, input >= other),
                   "other": lambda g, input, other: _share(g, other <= input, other >= input)})
-fmax = op("fmax(input, other)", "fmax", rule=_ordered("fmax"),
+fmax = op("fmax(input, other)", "fmax", check=both("fmax"), rule=_ordered("fmax"),
           vjp={"input": lambda g, input, other: g.masked_fill(~((input >= other) | other.isnan()), 0),
                "other": lambda g, input, other: g.masked_fill((input >= other) | other.isnan(), 0)})
-fmin = op("fmin(input, other)", "fmin", rule=_ordered("fmin"),
+fmin = op("fmin(input, other)", "fmin", check=both("fmin"), rule=_ordered("fmin"),
           vjp={"input": lambda g, input, other: g.masked_fill(~((input <= other) | other.isnan()), 0),
                "other": lambda g, input, other: g.masked_fill((input <= other) | other.isnan(), 0)})
 

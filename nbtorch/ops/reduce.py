@@ -10,7 +10,7 @@ from .pointwise import where
 
 def dims_of(dim, ndim):
     """Non-negative dimensions a reduction goes over."""
-    if dim is None or not isinstance(dim, int) and len(dim) == 0:
+    if dim is None or not ndim or not isinstance(dim, int) and len(dim) == 0:
         return tuple(range(ndim))
     return tuple(dim_index(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim))
 

@@ -158,7 +158,7 @@ def _copy_of(name, parameters, source=None):
         return seen.clone() if isinstance(seen, Tensor) else tuple(part.clone() for part in seen)
     body.__doc__ = f"{source or name}, as a copy instead of a view."
     assert all(names)
-    return composite(f"{name}_copy(input{arguments})", on="torch", out=name not in (
+    return composite(f"{name}_copy(input{arguments})", on="torch method" if name == "narrow" else "torch", out=name not in (
         "split", "split_with_sizes", "unbind", "unfold"))(body)
 
 

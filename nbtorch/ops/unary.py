@@ -5,7 +5,7 @@ from ..core import dtype as dt
 from ..core.op import OPS, alias, composite, op
 from ..core.tensor import Tensor
 from . import rules
-from .pointwise import _nothing, where
+from .pointwise import _nothing, both, where
 from .rules import float_like, same
 
 _FP32 = {"cuda": "fp32"}
@@ -82,8 +82,8 @@ lgamma = _math("lgamma", "lgamma", lambda g, input: g * input.digamma())
 digamma = _math("digamma", "digamma", lambda g, input: g * _polygamma(input, 1), on=_EXPM1)
 _polygamma = op("_polygamma(input, n: int)", "polygamma", rule=float_like, node="Polygamma", inplace=True,
                 vjp={"input": lambda g, input, n: g * _polygamma(input, n + 1)})
-igamma = op("igamma(input, other)", "igamma", rule=rules.float_promote, inplace=True)
-igammac = op("igammac(input, other)", "igammac", rule=rules.float_promote, inplace=True)
+igamma = op("igamma(input, other)", "igamma", check=both("igamma"), rule=rules.float_promote, inplace=True)
+igammac = op("igammac(input, other)", "igammac", check=both("igammac"), rule=rules.float_promote, inplace=True)
 
 # ---- signs and rounding
 

@@ -14,12 +14,12 @@ def wrap_dims(dims, ndim):
     if dims is None:
         return tuple(range(ndim))
     if isinstance(dims, int):
-        return (wrap_dim(dims, ndim),)
+        return (wrap_dim(dims, ndim),) if ndim else (wrap_dim(dims, 0),)[:0]
     wrapped = tuple(wrap_dim(d, ndim) for d in dims)
     for i, d in enumerate(wrapped):
         if d in wrapped[:i]:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-    return wrapped if wrapped or ndim == 0 else tuple(range(ndim))
+    return (wrapped or tuple(range(ndim))) if ndim else ()
 
 
 def strided_view(xp, a, shape, strides):

@@ -103,4 +103,4 @@ def full_like_value(xp, a, value):
 @kernel("conj")
 def conj(xp, a):
     """The complex conjugate."""
-    return xp.conjugate(a)
+    return xp.conjugate(a) if a.dtype.kind == "c" else a.copy()

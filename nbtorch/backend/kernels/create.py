@@ -40,8 +40,14 @@ def empty_gapped(xp, shape, strides, dtype):
 @kernel("arange")
 def arange(xp, start, end, step, dtype):
     """start, start + step, ... below end; the count is computed in double precision."""
-    count = max(math.ceil((end - start) / step), 0)
     target = numpy_dtype(dtype.name)
+    if dtype.name == "int64":                     # PyTorch counts in whole numbers here, in double elsewhere
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise RuntimeError("step must be nonzero")
+        count = max(-((start - end) // step), 0)
+    else:
+        count = max(math.ceil((end - start) / step), 0)
     if target.kind in "iu":
         return xp.asarray(int(start) + xp.arange(count) * int(step)).astype(target)
     work = xp.float64 if target.kind != "c" else xp.complex128

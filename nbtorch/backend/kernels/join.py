@@ -7,7 +7,7 @@ from ._dims import wrap_dim, wrap_dims
 def concatenate(xp, tensors, dim=0):
     """Arrays one after the other along a dimension; empty 1-d arrays are skipped, as in PyTorch."""
     if not tensors:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, a in enumerate(tensors):
         if a.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -74,8 +74,9 @@ def roll(xp, a, shifts, dims):
         return xp.roll(a, shifts[0])
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    dims = tuple(wrap_dim(d, a.ndim) for d in dims)
-    return xp.roll(a, shifts, dims) if a.ndim else a.copy()
+    if a.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return xp.roll(a, shifts, tuple(wrap_dim(d, a.ndim) for d in dims))
 
 
 def _triangle(name, keep):

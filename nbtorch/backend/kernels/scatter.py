@@ -6,7 +6,7 @@ from .index import flat_add
 
 
 def _check(xp, a, index, dim, name, source=None):
-    if index.dtype.name not in ("int64", "int32"):
+    if index.size and index.dtype.name not in ("int64", "int32"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if source is not None and hasattr(source, "dtype") and source.dtype != a.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
