@@ -3,7 +3,7 @@ point back at their own node (that would be a cycle, and memory would wait for t
 import itertools
 from weakref import ref
 
-from ..events.bus import bus, emit
+from ..events.bus import bus, emit_node
 from ..events.records import NodeMade
 from .dtype import DTYPES, scalar_name
 from .modes import LOCAL
@@ -346,8 +346,8 @@ def record(op, mask, layout, ts, flat, keys, args, attrs, outs):
         bit += bit
     if outs is not None:
         node.saved = recorder.save(ts, args, attrs, outs, node)
-        if bus.subscribers:
-            emit(NodeMade(node, op, outs[0]))
+        if bus.nodes:
+            emit_node(NodeMade(node, op, outs[0]))
     return node
 
 

@@ -62,7 +62,7 @@ class Session:
     def switch(self, on):
         """Turn the observer of places on or off (`%nbtorch on|off`)."""
         if on and self.subscription is None:
-            self.subscription = subscribe(self.marker)
+            self.subscription = subscribe(self.marker, light=True)
         elif not on and self.subscription is not None:
             self.subscription.close()
             self.subscription = None

@@ -70,6 +70,13 @@ class Sampler:
             boxes = getattr(self.local, "boxes", None)
             if boxes:
                 self._ran(record, boxes)
+        elif kind is R.NodeMade:
+            self.local.made = record.node
+        elif kind is R.OpExit:
+            node = getattr(self.local, "made", None)
+            if node is not None:
+                self.local.made = None
+                node.metadata["forward_ns"] = record.t1 - record.t0
         elif kind is R.Backward:
             self._backward(record)
         elif kind is R.Step:

@@ -92,10 +92,10 @@ def _line(source, number):
 
 
 class Marker(threading.local):
-    """Observer: writes place, module and forward time into each new node's metadata."""
+    """Light observer, always on: writes place, module and result shape into each new node's metadata."""
 
     def __init__(self, cells):
-        self.cells, self.modules, self.made = cells, [], []
+        self.cells, self.modules = cells, []
 
     def __call__(self, record):
         kind = type(record)
@@ -106,11 +106,6 @@ class Marker(threading.local):
             metadata["out"] = ((tuple(out.shape), out.dtype.name),) if hasattr(out, "dtype") else ()
             if self.modules:
                 metadata["module"], metadata["module_type"] = self.modules[-1]
-            self.made.append(metadata)
-        elif kind is R.OpExit:
-            if self.made:
-                self.made.pop()["forward_ns"] = record.t1 - record.t0
-                self.made.clear()
         elif kind is R.SpanEnter:
             if record.kind == "module":
                 self.modules.append((record.path, record.name))

@@ -67,8 +67,8 @@ def test_without_a_front_end_nothing_is_sent_or_watched(k):
     before = len(k.iopub)
     k.run("train(0.3)")
     assert not [m for m in k.iopub[before:] if m["msg_type"].startswith("comm")]
-    _, messages = k.run("from nbtorch.events.bus import bus\nprint(len(bus.subscribers))")
-    assert [m["content"]["text"].strip() for m in messages if m["msg_type"] == "stream"] == ["1"]
+    _, messages = k.run("from nbtorch.events.bus import bus\nprint(len(bus.subscribers), len(bus.nodes))")
+    assert [m["content"]["text"].strip() for m in messages if m["msg_type"] == "stream"] == ["0 1"]
 
 
 def test_requests_are_answered_while_a_cell_trains(k):
@@ -104,8 +104,8 @@ def test_requests_are_answered_while_a_cell_trains(k):
     assert snapshots >= 2                               # sent again while busy, for a page that was reloaded
     k.comm("comm_close", {"comm_id": rpc, "data": {}})
     k.pump(0.5)
-    _, messages = k.run("print(len(bus.subscribers))")
-    assert [m["content"]["text"].strip() for m in messages if m["msg_type"] == "stream"] == ["1"]
+    _, messages = k.run("print(len(bus.subscribers), len(bus.nodes))")
+    assert [m["content"]["text"].strip() for m in messages if m["msg_type"] == "stream"] == ["0 1"]
 
 
 def test_hostile_requests_get_errors(k):

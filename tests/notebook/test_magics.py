@@ -37,15 +37,15 @@ def good(shell, text):
 
 def test_loading_twice_and_unloading_leaves_no_hook(shell):
     before = (set(shell.magics_manager.magics["line"]), set(shell.magics_manager.magics["cell"]),
-              list(shell.input_transformers_cleanup), list(shell.ast_transformers), bus.subscribers,
+              list(shell.input_transformers_cleanup), list(shell.ast_transformers), bus.nodes,
               {name: list(calls) for name, calls in shell.events.callbacks.items()})
     shell.run_line_magic("load_ext", "nbtorch")
     extension.load(shell)
-    assert len(bus.subscribers) == len(before[4]) + 1
+    assert len(bus.nodes) == len(before[4]) + 1
     assert sum(isinstance(t, runcell.Wrapper) for t in shell.ast_transformers) == 1
     shell.run_line_magic("unload_ext", "nbtorch")
     after = (set(shell.magics_manager.magics["line"]), set(shell.magics_manager.magics["cell"]),
-             list(shell.input_transformers_cleanup), list(shell.ast_transformers), bus.subscribers,
+             list(shell.input_transformers_cleanup), list(shell.ast_transformers), bus.nodes,
              {name: list(calls) for name, calls in shell.events.callbacks.items()})
     assert before == after
 

@@ -14,7 +14,7 @@ class AmpLog:
     def __init__(self):
         self.ops, self.casts, self.cached, self.cast_bytes, self.overflows, self.scale = {}, 0, 0, 0, 0, None
         self.copies, self._copying = {}, {}             # storage id of a copy -> (source id, source is a parameter)
-        self.saved, self.steps = {}, 0                  # storage id -> (bytes, item size, low?)
+        self.parameters, self.saved, self.steps = set(), {}, 0      # storage id -> (bytes, item size, low?)
         self.actual = self.in_float32 = 0
         self._actions = {R.OpEnter: self._enter, R.OpExit: self._exit, R.Cast: self._cast, R.Free: self._free,
                          R.NodeMade: self._node, R.Backward: self._backward, R.Scale: self._scaled}
@@ -62,11 +62,12 @@ class AmpLog:
         for edge in record.node.edges:
             variable = getattr(edge[0], "variable", None) if edge is not None else None
             if variable is not None and is_parameter(variable):
-                self.saved.pop(id(variable._s), None)   # the tape keeps a parameter that is there anyway
+                self.parameters.add(id(variable._s))    # the tape keeps a parameter that is there anyway
 
     def _free(self, record):
         self.saved.pop(record.storage_id, None)
         self.copies.pop(record.storage_id, None)
+        self.parameters.discard(record.storage_id)
 
     def _backward(self, record):
         if record.when == "enter":
@@ -83,6 +84,8 @@ class AmpLog:
         """Compare what is saved now with what float32 would save; keeps the largest."""
         actual, instead, counted = 0, 0, set()
         for key, (nbytes, itemsize, low) in self.saved.items():
+            if key in self.parameters:
+                continue
             actual += nbytes
             source = self.copies.get(key)
             if source is not None and (source[1] or source[0] in self.saved or source[0] in counted):
