@@ -122,14 +122,6 @@ class UninitializedTensorMixin:
             memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
         return memo[id(self)]
 
-    def refuse(self, what):
-        """Raises PyTorch's error for using the tensor before the first forward."""
-        raise ValueError(
-            f"Attempted to use an uninitialized parameter in {what}. This error happens when you are using a "
-            f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{type(self).__name__}` objects. When using "
-            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
-        )
-
 
 def is_lazy(param):
     """Whether `param` still waits for its shape."""

@@ -192,10 +192,15 @@ class Module(CallMixin, WalkMixin, ConvertMixin, StateMixin):
     # -- attributes -----------------------------------------------------------------------------------------------
 
     def __getattr__(self, name):
+        # Reached for every parameter, buffer and child a forward reads, so: no loop, no second lookup.
         tables = self.__dict__
-        for table in ("_parameters", "_buffers", "_modules"):
-            if table in tables and name in tables[table]:
-                return tables[table][name]
+        if "_parameters" in tables:  # they are all made by __init__
+            if name in (table := tables["_parameters"]):
+                return table[name]
+            if name in (table := tables["_modules"]):
+                return table[name]
+            if name in (table := tables["_buffers"]):
+                return table[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):

@@ -10,6 +10,8 @@ import weakref
 
 from ... import ops
 from ...core.dtype import int64
+from ...events.bus import bus, emit
+from ...events.records import SpanEnter, SpanExit
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import make_fetcher
 from ._utils.pin_memory import pin_memory
@@ -229,12 +231,21 @@ class _BaseDataLoaderIter:
         return next(self._sampler_iter)
 
     def __next__(self):
-        data = self._next_data()
+        data = self._next_data() if not bus.subscribers else self._spanned()
         self._num_yielded += 1
         expected = self._IterableDataset_len_called
         if self._iterable and expected is not None and self._num_yielded > expected:
             self._warn_about_length(expected)
         return data
+
+    def _spanned(self):
+        """The next batch, between the two records by which profilers see how long training waited for it."""
+        name = f"enumerate(DataLoader)#{type(self).__name__}.__next__"
+        emit(SpanEnter("record_function", name, "", time.perf_counter_ns()))
+        try:
+            return self._next_data()
+        finally:
+            emit(SpanExit("record_function", name, "", time.perf_counter_ns()))
 
     def _warn_about_length(self, expected):
         text = (

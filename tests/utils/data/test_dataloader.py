@@ -314,6 +314,15 @@ def test_bad_arguments(options, text):
         data.DataLoader([0, 1], **options)
 
 
+def test_profilers_see_the_wait_for_a_batch():
+    from nbtorch.events.bus import subscribe
+    seen = []
+    with subscribe(lambda record: seen.append((type(record).__name__, getattr(record, "name", "")))):
+        list(data.DataLoader([1]))
+    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    assert ("SpanEnter", name) in seen and ("SpanExit", name) in seen
+
+
 def test_attributes_are_fixed_after_construction():
     loader = data.DataLoader([0, 1])
     with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
