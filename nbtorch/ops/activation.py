@@ -282,11 +282,10 @@ def rrelu(input, lower, upper, training, generator):
 
 def _rrelu_noise(input, lower, upper, generator):
     """1 for positive elements; for each other, in order, one double draw from [lower, upper], as PyTorch's loop does."""
-    from . import random
     noise = input.new_ones(input.shape)
     chosen = input <= 0
     count = int(chosen.sum())
     if count:
-        draws = random.uniform_(input.new_empty((count,), dtype=float64), lower, upper, generator=generator)
+        draws = input.new_empty((count,), dtype=float64).uniform_(lower, upper, generator=generator)
         noise[chosen] = draws.to(input.dtype)
     return noise

@@ -2,6 +2,7 @@
 
 Source: https://docs.pytorch.org/docs/stable/nn.functional.html#pooling-functions
 """
+from ..core.dtype import int64
 from ..core.op import composite, op
 from ._nn import ints, unimplemented
 from .pool import _MAX_VJP, _PAGE
@@ -109,6 +110,28 @@ def _fractional_size(input, n, name, output_size, output_ratio):
     return tuple(int(s * r) for s, r in zip(input.shape[-n:], ratio))
 
 
+def _fractional(input, n, size, kernel, samples):
+    """Pool every channel of every example by borders of its own."""
+    from . import cat
+    from .random import rand
+    batch, channels = input.shape[:2]
+    if not batch:
+        return input.new_empty((0, channels, *size)) + 0 * input.sum(), input.new_empty((0, channels, *size), dtype=int64)
+    if samples is None:
+        samples = rand(batch, channels, n, dtype=input.dtype)
+    draws, rows = samples.tolist(), []
+    # the samples of an image are (width, height), of a volume (time, height, width)
+    order = range(n - 1, -1, -1) if n == 2 else range(n)
+    for b in range(batch):
+        planes = []
+        for c in range(channels):
+            starts = {d: _starts(draws[b][c][i], input.shape[2 + d], size[d], kernel[d]) for i, d in enumerate(order)}
+            boxes = [(starts[d], tuple(s + kernel[d] for s in starts[d])) for d in range(n)]
+            planes.append(_boxes_max(input[b:b + 1, c:c + 1], n, boxes))
+        rows.append([cat([p[k] for p in planes], 1) for k in (0, 1)])
+    return tuple(cat([r[k] for r in rows], 0) for k in (0, 1))
+
+
 def _declare_fractional(n):
     name = f"fractional_max_pool{n}d"
 
@@ -117,8 +140,6 @@ def _declare_fractional(n):
                amp={"cpu": "fp32", "cuda": None},
                doc=f"Maxima over windows at random places, and their positions. {_PAGE}{name}.html")
     def pool(input, kernel_size, output_size, output_ratio, return_indices, samples):
-        from . import cat
-        from .random import rand
         kernel = ints(kernel_size, n)
         size = _fractional_size(input, n, name, output_size, output_ratio)
         if input.dim() not in (n + 1, n + 2):
@@ -129,26 +150,8 @@ def _declare_fractional(n):
         if not input.dtype.is_floating_point:
             raise unimplemented(f"{name}_out_frame", input)
         batched, added = (input, False) if input.dim() == n + 2 else (input.unsqueeze(0), True)
-        batch, channels = batched.shape[:2]
-        if samples is None:
-            samples = rand(batch, channels, n, dtype=input.dtype)
-        draws = samples.tolist()
-        order = range(n - 1, -1, -1) if n == 2 else range(n)
-        rows = []
-        for b in range(batch):
-            planes = []
-            for c in range(channels):
-                boxes = []
-                for i, d in enumerate(order):     # the samples of an image are (width, height), of a volume (t, h, w)
-                    starts = _starts(draws[b][c][i], batched.shape[2 + d], size[d], kernel[d])
-                    boxes.append((d, (starts, tuple(s + kernel[d] for s in starts))))
-                planes.append(_boxes_max(batched[b:b + 1, c:c + 1], n, [box for _, box in sorted(boxes)]))
-            rows.append([cat([p[k] for p in planes], 1) for k in (0, 1)])
-        if not rows or not channels:
-            raise RuntimeError(f"{name}_out(): Expected input to have non-zero size for non-batch dimensions, but got "
-                               f"{list(input.shape)}")
-        out, indices = (cat([r[k] for r in rows], 0) for k in (0, 1))
-        return (out.squeeze(0), indices.squeeze(0)) if added else (out, indices)
+        out = _fractional(batched, n, size, kernel, samples)
+        return tuple(t.squeeze(0) for t in out) if added else out
     return pool
 
 

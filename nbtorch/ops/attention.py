@@ -93,8 +93,9 @@ def _same_lead(query, key, value):
     lead = query.shape[:-2]
     if key.shape[:-2] == lead and value.shape[:-2] == lead:
         return query, key, value
-    from . import broadcast_shapes
-    lead = broadcast_shapes(*(t.shape[:-2] for t in (query, key, value)))
+    from . import broadcast_tensors
+    # the shape only: numbers of one element each, broadcast
+    lead = broadcast_tensors(*(t.new_empty(1).expand(t.shape[:-2]) for t in (query, key, value)))[0].shape
     return tuple(t.expand(*lead, *t.shape[-2:]) for t in (query, key, value))
 
 

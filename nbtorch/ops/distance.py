@@ -37,7 +37,7 @@ def pairwise_distance(x1, x2, p, eps, keepdim):
 
 def _norm(difference, p):
     if p == 0:
-        return (difference != 0).to(difference.dtype).sum(-1)
+        return ((difference != 0).to(difference.dtype) + difference * 0).sum(-1)
     if p == float("inf"):
         return difference.abs().amax(-1) if difference.shape[-1] else difference.sum(-1)
     return difference.norm(p, -1)

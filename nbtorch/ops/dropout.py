@@ -6,6 +6,7 @@ import math
 
 from ..core.dtype import scalar_name
 from ..core.op import composite
+from .random import _dropout as fused_dropout
 
 ALPHA = 1.7580993408473766                        # -alpha * scale of selu: what dropped units are set to
 
@@ -16,15 +17,16 @@ def _check(p):
 
 
 def _noise(input, p, feature):
-    from . import random
+    """The mask in the input's real dtype, one element for each channel with `feature`."""
+    if feature and input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    dtype = input.dtype.to_real()
     if feature:
-        if input.dim() < 2:
-            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-        noise = input.detach().new_empty((*input.shape[:2], *(1,) * (input.dim() - 2)))
+        noise = input.detach().new_empty((*input.shape[:2], *(1,) * (input.dim() - 2)), dtype=dtype)
     else:
         from . import empty_like
-        noise = empty_like(input.detach())
-    return random.bernoulli_(noise, 1 - p)
+        noise = empty_like(input.detach(), dtype=dtype)
+    return noise.bernoulli_(1 - p)
 
 
 def _dropout(input, p, train, feature):
@@ -35,6 +37,8 @@ def _dropout(input, p, train, feature):
         return input * input.new_zeros(()).detach()
     if input.dtype.category < 2:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_name(input.dtype)}")
+    if not feature:
+        return fused_dropout(input, p)            # the same draws, but only a bool mask is kept for backward
     return input * _noise(input, p, feature).div_(1 - p)
 
 
@@ -81,8 +85,7 @@ def feature_alpha_dropout(input, p, train):
 @composite("native_dropout(input, p: float, train: object)", on="torch", out=False)
 def native_dropout(input, p, train):
     """(dropout, the bool mask of what was kept)."""
-    from . import random
     if not train or input.numel() == 0:
         return input.clone(), input.detach().new_ones(input.shape).bool()
-    mask = random.bernoulli_(input.detach().new_empty(input.shape), 1 - p).bool()
+    mask = input.detach().new_empty(input.shape).bernoulli_(1 - p).bool()
     return input * mask * (0.0 if p == 1 else 1 / (1 - p)), mask

@@ -1,6 +1,6 @@
 """Lookup tables. Source: https://docs.pytorch.org/docs/stable/nn.functional.html#sparse-functions"""
 from ..core.dtype import int64, scalar_name
-from ..core.modes import no_grad
+from ..core.modes import is_grad_enabled, no_grad
 from ..core.op import composite, op
 from ..core.tensor import Tensor
 
@@ -31,8 +31,8 @@ def _check_indices(indices, what, name="indices"):
                            f"but got torch.{scalar_name(indices.dtype)}Tensor instead (while checking arguments for {what})")
 
 
-def _refuse_sparse(sparse):
-    if sparse:
+def _refuse_sparse(sparse, weight):
+    if sparse and weight.requires_grad and is_grad_enabled():
         raise NotImplementedError("sparse gradients are not available: nbtorch has no sparse tensors; use sparse=False")
 
 
@@ -46,7 +46,7 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices(indices, "embedding")
-    _refuse_sparse(sparse)
+    _refuse_sparse(sparse, weight)
     return _embedding(weight, indices, padding_idx, scale_grad_by_freq)
 
 
@@ -103,7 +103,7 @@ def bag_of_rows(weight, indices, bags, n, mode, scale_grad_by_freq, per_sample_w
 
 
 def _check_bag(input, weight, offsets, mode, sparse, per_sample_weights, include_last_offset):
-    _refuse_sparse(sparse)
+    _refuse_sparse(sparse, weight)
     if input.dim() == 2 and offsets is not None:
         raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
                          f"sequences. However, found offsets of type {type(offsets)}")

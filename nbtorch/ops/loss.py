@@ -159,11 +159,12 @@ def cross_entropy(input, target, weight, size_average, ignore_index, reduce, red
 def linear_cross_entropy(input, linear_weight, target, linear_bias, weight, reduction, ignore_index, label_smoothing,
                          options):
     from .conv import linear
-    logits = linear(input, linear_weight, linear_bias)
-    if logits.dim() > 2 and target.dtype.category < 2 or logits.dim() > 2 and target.dtype.is_floating_point:
-        logits = logits.movedim(-1, 1)
-        if target.dtype.is_floating_point:
-            target = target.movedim(-1, 1)
+    features, classes = linear_weight.shape[-1], linear_weight.shape[:-1]
+    if len(classes) > 1 and input.dim() < 2:
+        raise ValueError(f"K-dimensional loss defined by linear_weight shape {list(linear_weight.shape)} requires batched "
+                         f"input, got input with shape {list(input.shape)}")
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = linear(input, linear_weight.reshape(-1, features), bias).reshape(*input.shape[:-1], *classes)
     ignore_index = -100 if ignore_index is None else ignore_index
     return cross_entropy(logits, target, weight, None, ignore_index, None, reduction, label_smoothing)
 

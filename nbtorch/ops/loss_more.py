@@ -176,11 +176,6 @@ def _check_cosine(input1, input2, target):
                            f"{list(input2.shape)}.")
 
 
-def _check_class_targets(name, input, target):
-    if input.dim() > 2 or input.dim() == 2 and (target.dim() > 1 or target.numel() != input.shape[0]):
-        raise RuntimeError(f"inconsistent target size, expected {[input.shape[0]]} but got {list(target.shape)}")
-
-
 @composite(f"multi_margin_loss(input, target, p: int=1, margin: float=1.0, weight: Tensor=None, {OLD})", on="F",
            amp=FP32, doc=_page("multi_margin_loss", "Hinge loss between the target class and every other."))
 def multi_margin_loss(input, target, p, margin, weight, size_average, reduce, reduction):
@@ -189,11 +184,12 @@ def multi_margin_loss(input, target, p, margin, weight, size_average, reduce, re
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    if input.dim() not in (1, 2) or input.dim() and input.shape[-1] == 0:
+    if input.dim() > 2 or input.dim() and input.shape[-1] == 0:
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input.shape)}")
-    _check_class_targets("multi_margin_loss", input, target)
-    x, flat = (input.unsqueeze(0), True) if input.dim() == 1 else (input, False)
+    if input.dim() == 2 and (target.dim() > 1 or target.numel() != input.shape[0]):
+        raise RuntimeError(f"inconsistent target size, expected {[input.shape[0]]} but got {list(target.shape)}")
+    x, flat = (input.reshape(1, -1), True) if input.dim() < 2 else (input, False)
     t = target.reshape(-1, 1)
     if t.numel() and (int(t.min()) < 0 or int(t.max()) >= x.shape[1]):
         raise RuntimeError("target out of range")

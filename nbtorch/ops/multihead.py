@@ -100,8 +100,9 @@ def _with_weights(q, k, v, mask, dropout_p, batch, heads, average):
     """(values (target, batch, features), weights) when the weights are asked for."""
     scores = (q * math.sqrt(1.0 / q.shape[-1])).bmm(k.transpose(-2, -1))
     weights = (scores if mask is None else scores + mask).softmax(-1)
-    used = dropout(weights, dropout_p, True) if dropout_p > 0 else weights
-    out = used.bmm(v).transpose(0, 1).reshape(q.shape[1], batch, -1)
+    if dropout_p > 0:
+        weights = dropout(weights, dropout_p, True)            # PyTorch returns them as they were used
+    out = weights.bmm(v).transpose(0, 1).reshape(q.shape[1], batch, -1)
     weights = weights.view(batch, heads, q.shape[1], k.shape[1])
     return out, weights.mean(1) if average else weights
 

@@ -71,6 +71,8 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html
     """
     if input.dim() < 2:
+        if input.numel() == 0:
+            return input.clone()
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     _check_sizes(input, training, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if not input.dtype.is_floating_point:
@@ -175,7 +177,7 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 def _plain_group_backward(rstd, groups):
     def backward(g, x, weight):
         axes = [0, *range(2, x.dim())]
-        flat = x.reshape(x.shape[0], groups, -1)
+        flat = x.reshape(x.shape[0], groups, x.numel() // max(1, x.shape[0] * groups))
         m = flat.mean(2, True)
         variance = (flat - m).square().mean(2, True)
         r = (variance + (rstd.unsqueeze(2) ** -2 - variance).detach()).rsqrt()
@@ -289,10 +291,10 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
            on="torch", out=False)
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """(group_norm, mean, 1 / sqrt(variance + eps)), the last two (N, group)."""
-    flat = input.reshape(N, group, -1)
+    flat = input.reshape(N, group, C // group * HxW)
     mean = flat.mean(2)
     rstd = ((flat - mean.unsqueeze(2)).square().mean(2) + eps).rsqrt()
-    return group_norm(input, group, weight, bias, eps), mean.detach(), rstd.detach()
+    return group_norm(input, group, weight, bias, eps), mean, rstd
 
 
 @composite("native_batch_norm(input, weight: Tensor, bias: Tensor, running_mean: Tensor, running_var: Tensor, "

@@ -49,8 +49,7 @@ def gumbel_softmax(logits, tau, hard, eps, dim):
 
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.gumbel_softmax.html
     """
-    from . import random
-    noise = -random.exponential_(logits.detach().new_empty(logits.shape)).log()
+    noise = -logits.detach().new_empty(logits.shape).exponential_().log()
     soft = softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

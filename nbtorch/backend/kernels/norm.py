@@ -105,7 +105,7 @@ def layer_norm_backward(xp, grad, input, weight, mean, rstd, normalized_shape):
 
 
 def _grouped(a, groups):
-    return a.reshape(a.shape[0], groups, -1)
+    return a.reshape(a.shape[0], groups, a.size // max(1, a.shape[0] * groups))
 
 
 @kernel("group_norm")

@@ -139,7 +139,8 @@ def _counts(xp, space, kernel_size, stride, padding, out_size, include_pad, divi
 
 def _divide(a, count):
     if a.dtype.kind in "iu":
-        return (abs(a) // count) * ((a > 0).astype(a.dtype) * 2 - 1)       # PyTorch rounds whole numbers towards 0
+        whole = abs(a) // abs(count)              # PyTorch rounds whole numbers towards 0
+        return ((a < 0) != (count < 0)) * -2 * whole + whole
     return (a / count).astype(a.dtype, copy=False)
 
 

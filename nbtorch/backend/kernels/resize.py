@@ -173,8 +173,9 @@ def _indices(xp, n, before, after, mode):
     position = xp.arange(-before, n + after)
     if mode == "replicate":
         return xp.clip(position, 0, n - 1)
-    if mode == "circular":
-        return position % n
+    if mode == "circular":                        # negative sizes cut first, and what is left goes round
+        start = max(-before, 0)
+        return start + (position - start) % max(n - start - max(-after, 0), 1)
     position = abs(position)
     return xp.where(position >= n, 2 * (n - 1) - position, position)
 
