@@ -228,8 +228,10 @@ def run1(op, x, ts, attrs, m):
     if not isinstance(x, T):
         return run(op, ts, attrs, m)
     plan = op.plans.get((x._key,))
-    if plan is None or plan.casts is not None or op.check is not None:
+    if plan is None or plan.casts is not None:
         return run(op, ts, attrs, m)
+    if op.check is not None:
+        op.check(x, *attrs)
     out = plan.function(x._a, *attrs)
     if out is NotImplemented:
         out = decline(plan, (x._a,), attrs)
@@ -257,8 +259,10 @@ def run2(op, x, y, ts, attrs, m):
         b = y
         plan = op.plans.get((x._key, NUMBER_KEYS.get(type(y))))
         mask = 0
-    if plan is None or plan.casts is not None or op.check is not None:
+    if plan is None or plan.casts is not None:
         return run(op, ts, attrs, m)
+    if op.check is not None:
+        op.check(x, y, *attrs)
     out = plan.function(a, b, *attrs)
     if out is NotImplemented:
         out = decline(plan, (a, b), attrs)
@@ -275,6 +279,24 @@ def run2(op, x, y, ts, attrs, m):
             mask |= 1
         if mask and 12 <= result._key & 63 < 24:
             result._fn = record(op, mask, op.layout, ts, ts, None, (a, b), attrs, (result,))
+    return result
+
+
+def run_view(op, x, ts, attrs, m):
+    """`run` for an op whose one result looks at its one tensor argument."""
+    plan = op.plans.get((x._key,)) if isinstance(x, T) else None
+    if plan is None or plan.casts is not None:
+        return run(op, ts, attrs, m)
+    if op.check is not None:
+        op.check(x, *attrs)
+    a = x._a
+    result = look(x, plan.function(a, *attrs), op, attrs, None, m)
+    plan.entry.calls += 1
+    if m.grad and op.formulas:
+        if x._view is not None:
+            views.refresh(x)
+        if (x._fn is not None or x._rg) and 12 <= result._key & 63 < 24:
+            result._fn = record(op, 1, op.layout, ts, ts, None, (a,), attrs, (result,))
     return result
 
 
@@ -404,4 +426,4 @@ def observed_composite(op, values, m, claimed, body):
     return watched(op, values, (), m, body) if bus.subscribers else body(op, values, (), m)
 
 
-ENV.update(OBSERVED=observed, RUN=run, RUN1=run1, RUN2=run2, CALL=call, CALL_COMPOSITE=call_composite, BUS=bus, LOCAL=LOCAL)
+ENV.update(OBSERVED=observed, RUN=run, RUN1=run1, RUN2=run2, RUNVIEW=run_view, CALL=call, CALL_COMPOSITE=call_composite, BUS=bus, LOCAL=LOCAL)

@@ -150,6 +150,8 @@ def function_for(op, env, takes_out):
     source += "    state_ = LOCAL.state\n"
     source += f"    if state_.layers or BUS.subscribers: return OBSERVED(OP, {tensors}, {attrs}, state_, RUN)\n"
     fast = {1: "RUN1", 2: "RUN2"}.get(len(s.tensors)) if op.simple and not op.has_list else None
+    if op.view and not op.many and len(s.tensors) == 1 and op.n_out == 1:
+        fast = "RUNVIEW"
     names = "".join(f"{p.name}, " for p in s.tensors) if fast else ""
     source += f"    return {fast or 'RUN'}(OP, {names}{tensors}, {attrs}, state_)\n"
     return compile_function(op, source, s.name, op.doc, env)

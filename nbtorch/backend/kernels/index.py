@@ -1,12 +1,12 @@
 """Reading and writing at given positions."""
 from ..registry import kernel
-from ._common import HALF
+from ._common import is_half
 from ._dims import wrap_dim
 
 
 def flat_add(xp, out, where, values):
     """out.flat[where] += values, repeated positions added up; half types accumulate in float32."""
-    wide = out.astype(xp.float32) if out.dtype.name in HALF else out
+    wide = out.astype(xp.float32) if is_half(out) else out
     flat = wide.reshape(-1)
     if wide.dtype.kind == "c" and xp.__name__ != "numpy":
         xp.add.at(flat.real, where.reshape(-1), values.reshape(-1).real)
@@ -119,7 +119,7 @@ def add_rows(xp, out, where, rows):
     if xp.__name__ != "numpy":
         xp.add.at(out, where, rows)
         return out
-    wide = rows.astype(xp.float32) if rows.dtype.name in HALF else rows
+    wide = rows.astype(xp.float32) if is_half(rows) else rows
     sums = xp.add.reduceat(wide[order], starts, axis=0, dtype=wide.dtype)
     out[ordered[starts]] += sums.astype(out.dtype)
     return out

@@ -1,11 +1,11 @@
 """Matrix products. Half types are multiplied in float32 and rounded once; whole numbers in their own width."""
 from ..registry import kernel
-from ._common import HALF, narrow, wide
+from ._common import is_half, narrow, wide
 
 
 def _product(xp, a, b):
     """a @ b in a dtype BLAS or NumPy computes exactly as PyTorch does."""
-    if a.dtype.name in HALF:
+    if is_half(a):
         return narrow(xp, xp.matmul(wide(xp, a), wide(xp, b)), a)
     return xp.matmul(a, b)
 

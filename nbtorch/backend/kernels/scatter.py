@@ -1,6 +1,6 @@
 """gather and scatter: one index per element."""
 from ..registry import kernel
-from ._common import HALF
+from ._common import is_half
 from ._dims import wrap_dim
 from .index import flat_add
 
@@ -103,7 +103,7 @@ def scatter_add(xp, a, index, src, dim):
 def _combine(xp, out, cells, values, how):
     """out.flat[cells] = how(out.flat[cells], values), repeated positions in turn."""
     ufunc = {"prod": xp.multiply, "amax": xp.maximum, "amin": xp.minimum}[how]
-    wide = out.astype(xp.float32) if out.dtype.name in HALF else out
+    wide = out.astype(xp.float32) if is_half(out) else out
     ufunc.at(wide.reshape(-1), cells, values.astype(wide.dtype))
     return wide.astype(out.dtype) if wide is not out else out
 

@@ -199,7 +199,7 @@ def bincount(xp, a, weights=None, minlength=0):
     if weights is not None and weights.shape != a.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if not a.size:
-        return xp.zeros(minlength, xp.int64 if weights is None or weights.dtype != xp.float32 else xp.int64)
+        return xp.zeros(minlength, xp.int64)
     counts = xp.bincount(a.astype(xp.int64), None if weights is None else weights.astype(xp.float64), minlength)
     return counts.astype(xp.int64) if weights is None else counts.astype(
         xp.float32 if weights.dtype == xp.float32 else xp.float64)

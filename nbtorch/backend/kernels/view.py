@@ -285,7 +285,6 @@ def unfold_backward(xp, g, shape, dimension, size, step):
     out = xp.zeros(shape, g.dtype)
     if not shape:
         return out + g.sum() if g.size else out
-    dim = wrap_dim(dimension, len(shape))
     windows = unfold(xp, out, dimension, size, step)
     for i in range(size):                         # one offset at a time: these never overlap themselves
         windows[..., i] += g[..., i]
