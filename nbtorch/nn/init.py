@@ -4,8 +4,10 @@ Every function works in place, outside autograd, and returns its tensor.
 Source: https://docs.pytorch.org/docs/stable/nn.init.html
 """
 
+import contextlib
 import functools
 import math
+import threading
 import warnings
 
 from .. import ops
@@ -18,6 +20,36 @@ __all__ = [
     "uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal", "kaiming_uniform",
     "kaiming_normal", "orthogonal", "sparse",
 ]
+
+class _Skipping(threading.local):
+    on = False
+
+
+_skipping = _Skipping()
+
+
+def _fills(function):
+    """For functions that write into their first argument: no history, and nothing at all inside ``skipped()``."""
+
+    @functools.wraps(function)
+    def fill(tensor, *args, **kwargs):
+        if _skipping.on:
+            return tensor
+        with no_grad():
+            return function(tensor, *args, **kwargs)
+
+    return fill
+
+
+@contextlib.contextmanager
+def skipped():
+    """Inside, modules are made without initial values and without drawing random numbers (see ``utils.skip_init``)."""
+    before, _skipping.on = _skipping.on, True
+    try:
+        yield
+    finally:
+        _skipping.on = before
+
 
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 
@@ -43,13 +75,13 @@ def calculate_gain(nonlinearity, param=None):
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-@no_grad()
+@_fills
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Fills with uniform numbers from [a, b)."""
     return tensor.uniform_(a, b, generator=generator)
 
 
-@no_grad()
+@_fills
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     """Fills with normal numbers."""
     return tensor.normal_(mean, std, generator=generator)
@@ -59,7 +91,7 @@ def _normal_cdf(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-@no_grad()
+@_fills
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Fills with normal numbers kept inside [a, b] (by rejection)."""
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -98,25 +130,25 @@ def _reject_from_uniform(tensor, mean, std, a, b, generator):
     return tensor
 
 
-@no_grad()
+@_fills
 def constant_(tensor, val):
     """Fills with one value."""
     return tensor.fill_(val)
 
 
-@no_grad()
+@_fills
 def ones_(tensor):
     """Fills with 1."""
     return tensor.fill_(1.0)
 
 
-@no_grad()
+@_fills
 def zeros_(tensor):
     """Fills with 0."""
     return tensor.zero_()
 
 
-@no_grad()
+@_fills
 def eye_(tensor):
     """Writes the identity matrix into a 2-D tensor."""
     if tensor.ndimension() != 2:
@@ -126,7 +158,7 @@ def eye_(tensor):
     return tensor
 
 
-@no_grad()
+@_fills
 def dirac_(tensor, groups=1):
     """Writes delta functions into a 3-, 4- or 5-D weight, so that a convolution passes its channels through."""
     dims = tensor.ndimension()
@@ -198,7 +230,7 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
-@no_grad()
+@_fills
 def orthogonal_(tensor, gain=1, generator=None):
     """Fills with a (semi-)orthogonal matrix; further dimensions are flattened into the columns."""
     from ..linalg import qr
@@ -222,7 +254,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     return tensor
 
 
-@no_grad()
+@_fills
 def sparse_(tensor, sparsity, std=0.01, generator=None):
     """Fills a matrix with normal numbers and zeroes the fraction `sparsity` of each column."""
     if tensor.ndimension() != 2:

@@ -204,6 +204,16 @@ def test_parametrize_mechanism():
     both(scenario)
 
 
+def test_skip_init_draws_nothing():
+    nbtorch.manual_seed(0)
+    net = nbtorch.nn.utils.skip_init(nbtorch.nn.Linear, 3, 4, dtype=nbtorch.float64)
+    drawn = nbtorch.rand(1).item()
+    nbtorch.manual_seed(0)
+    assert net.weight.shape == (4, 3) and net.weight.dtype is nbtorch.float64 and drawn == nbtorch.rand(1).item()
+    with pytest.raises(RuntimeError, match="Module must support a 'device' arg"):
+        nbtorch.nn.utils.skip_init(nbtorch.nn.ReLU)
+
+
 def test_data_parallel_without_gpu_runs_the_module():
     if nbtorch.cuda.is_available():
         pytest.skip("there is a GPU here")

@@ -6,6 +6,7 @@ import math
 import warnings
 
 from ... import ops
+from ...core.interop import tensor as make_tensor
 
 __all__ = ["Dataset", "IterableDataset", "TensorDataset", "StackDataset", "ConcatDataset", "ChainDataset", "Subset",
            "random_split"]
@@ -41,6 +42,13 @@ class TensorDataset(Dataset):
 
     def __getitem__(self, index):
         return tuple(tensor[index] for tensor in self.tensors)
+
+    def _collated(self, indices):
+        """What collating these samples gives, in one step; None where a subclass gives other samples."""
+        if type(self).__getitem__ is not TensorDataset.__getitem__:
+            return None
+        rows = make_tensor(indices)
+        return [tensor[rows.to(tensor.device)] for tensor in self.tensors]
 
     def __len__(self):
         return self.tensors[0].size(0)
@@ -154,6 +162,11 @@ class Subset(Dataset):
         if callable(getattr(self.dataset, "__getitems__", None)):
             return self.dataset.__getitems__(wanted)
         return [self.dataset[i] for i in wanted]
+
+    def _collated(self, indices):
+        inner = getattr(self.dataset, "_collated", None)
+        plain = type(self).__getitem__ is Subset.__getitem__ and type(self).__getitems__ is Subset.__getitems__
+        return inner([self.indices[i] for i in indices]) if plain and inner is not None else None
 
     def __len__(self):
         return len(self.indices)

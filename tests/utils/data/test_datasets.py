@@ -128,6 +128,24 @@ def test_collate_of_tensors_and_errors():
         data.default_collate([nbtorch.ones(2), nbtorch.ones(3)])
 
 
+def test_rows_taken_at_once_are_what_collating_gives():
+    dataset = data.TensorDataset(nbtorch.randn(7, 3), nbtorch.arange(7), nbtorch.randn(7, 2, 0))
+    subset = data.Subset(dataset, [6, 2, 4])
+    for part, indices in ((dataset, [3, 0, 6]), (subset, [2, 0]), (data.Subset(subset, [1]), [0])):
+        quick = part._collated(indices)
+        slow = data.default_collate([part[i] for i in indices])
+        assert type(quick) is type(slow) is list
+        for a, b in zip(quick, slow, strict=True):
+            assert a.shape == b.shape and a.dtype is b.dtype and (a == b).all()
+
+    class Scaled(data.TensorDataset):
+        def __getitem__(self, index):
+            return super().__getitem__(index)[0] * 0
+
+    (batch,) = data.DataLoader(Scaled(nbtorch.ones(2, 2)), batch_size=2)
+    assert batch.tolist() == [[0, 0], [0, 0]]
+
+
 def test_bad_sampler_arguments():
     with pytest.raises(ValueError, match="num_samples should be a positive integer value, but got num_samples=0"):
         data.RandomSampler([])

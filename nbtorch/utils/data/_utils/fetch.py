@@ -1,5 +1,7 @@
 """From indices to a batch."""
 
+from .collate import default_collate
+
 
 class MapFetcher:
     """Takes samples of a map-style dataset by index."""
@@ -8,11 +10,15 @@ class MapFetcher:
         self.dataset = dataset
         self.auto_collation = auto_collation
         self.collate_fn = collate_fn
+        # Rows of tensors that would only be stacked again can be taken all at once.
+        self.whole = getattr(dataset, "_collated", None) if collate_fn is default_collate else None
 
     def fetch(self, index):
         """The batch at a list of indices, or, without batching, the sample at one."""
         if not self.auto_collation:
             return self.collate_fn(self.dataset[index])
+        if self.whole is not None and (batch := self.whole(index)) is not None:
+            return batch
         if getattr(self.dataset, "__getitems__", None):
             return self.collate_fn(self.dataset.__getitems__(index))
         return self.collate_fn([self.dataset[i] for i in index])
