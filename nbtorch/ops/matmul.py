@@ -14,6 +14,8 @@ _CUDA_LOW = {"cuda": "low"}
 
 def _matrices(name, da, db):
     def check(input, other):
+        if isinstance(other, Tensor) and input._a.ndim == da and other._a.ndim == db:
+            return _check_inner(name, input._a.shape, other._a.shape)
         for what, t, d in (("self", input, da), ("mat2" if name == "mm" else "batch2" if name == "bmm" else "vec", other, db)):
             if not isinstance(t, Tensor):
                 raise TypeError(f"{name}(): argument '{what}' must be Tensor, not {type(t).__name__}")
@@ -21,7 +23,6 @@ def _matrices(name, da, db):
                 what = "batch1" if name == "bmm" and what == "self" else what
                 raise RuntimeError(f"{what} must be a matrix" if name == "mm" else f"{what} must be a {d}D tensor" if name == "bmm"
                                    else f"vector + matrix @ vector expected, got 1, {input._a.ndim}, {other._a.ndim}")
-        _check_inner(name, input._a.shape, other._a.shape)
     return check
 
 

@@ -72,7 +72,8 @@ def _pointwise(kernel_size, stride, padding):
 def _forward(xp, images, weight, stride, padding, dilation, groups, out_size):
     """Cross-correlation: (batch, out channels, *out_size)."""
     batch, (out_channels, per_group, *kernel_size) = images.shape[0], weight.shape
-    matrix = xp.ascontiguousarray(weight).reshape(groups, out_channels // groups, -1)
+    depth = per_group * math.prod(kernel_size)
+    matrix = xp.ascontiguousarray(weight).reshape(groups, out_channels // groups, depth)
     positions = math.prod(out_size)
     if _pointwise(kernel_size, stride, padding):
         columns = images.reshape(batch, groups, per_group, positions)
@@ -83,16 +84,15 @@ def _forward(xp, images, weight, stride, padding, dilation, groups, out_size):
     windows = _windows(xp, padded, kernel_size, out_size, stride, dilation, groups)
     out = xp.empty((batch, groups, out_channels // groups, *out_size), images.dtype)
     n = len(kernel_size)
-    depth = per_group * math.prod(kernel_size)
     row_bytes = groups * depth * (positions // max(1, out_size[0])) * images.itemsize
     for b, r in _blocks(batch, out_size[0], row_bytes):
         part = windows[(b, *(slice(None),) * (2 + n), r)]
         size = (r.stop - r.start, *out_size[1:])
         if positions >= FEW:
-            columns = part.reshape(part.shape[0], groups, depth, -1)
+            columns = part.reshape(part.shape[0], groups, depth, math.prod(size))
             out[b, :, :, r] = xp.matmul(matrix, columns).reshape(part.shape[0], groups, -1, *size)
         else:
-            columns = xp.moveaxis(part, 0, 2 + n).reshape(groups, depth, -1)
+            columns = xp.moveaxis(part, 0, 2 + n).reshape(groups, depth, part.shape[0] * math.prod(size))
             product = xp.matmul(matrix, columns).reshape(groups, -1, part.shape[0], *size)
             out[b, :, :, r] = xp.moveaxis(product, 2, 0)
     return out.reshape(batch, out_channels, *out_size)
@@ -115,7 +115,7 @@ def _to_images(xp, grad, weight, image_shape, stride, padding, dilation, groups)
     batch, out_channels, *out_size = grad.shape
     per_group, *kernel_size = weight.shape[1:]
     positions = math.prod(out_size)
-    matrix = xp.ascontiguousarray(weight).reshape(groups, out_channels // groups, -1).swapaxes(1, 2)
+    matrix = xp.ascontiguousarray(weight).reshape(groups, out_channels // groups, per_group * math.prod(kernel_size)).swapaxes(1, 2)
     flat = xp.ascontiguousarray(grad).reshape(batch, groups, out_channels // groups, positions)
     if _pointwise(kernel_size, stride, padding) and tuple(image_shape[2:]) == tuple(out_size):
         return xp.matmul(matrix, flat).reshape(image_shape)
@@ -144,8 +144,9 @@ def _to_weights(xp, grad, images, weight_shape, stride, padding, dilation, group
     row_bytes = groups * depth * (positions // max(1, out_size[0])) * grad.itemsize
     for b, r in _blocks(batch, out_size[0], row_bytes):
         part = windows[(b, *(slice(None),) * (2 + n), r)]
-        columns = xp.moveaxis(part, 0, 2 + n).reshape(groups, depth, -1)
-        rows = xp.moveaxis(grouped[b, :, :, r], 0, 2).reshape(groups, out_channels // groups, -1)
+        inner = part.shape[0] * (r.stop - r.start) * math.prod(out_size[1:])
+        columns = xp.moveaxis(part, 0, 2 + n).reshape(groups, depth, inner)
+        rows = xp.moveaxis(grouped[b, :, :, r], 0, 2).reshape(groups, out_channels // groups, inner)
         total += xp.matmul(rows, columns.swapaxes(1, 2))
     return total.reshape(weight_shape)
 

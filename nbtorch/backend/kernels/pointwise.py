@@ -1,6 +1,6 @@
 """Element by element: arithmetic, rounding, powers, clamps and bits. Dtypes are settled by the ops' rules."""
 from ..registry import kernel
-from ._common import HALF, narrow, wide
+from ._common import HALF, is_half, narrow, wide
 
 # kernel name -> ufunc of numpy and cupy; these need no code of their own and write into out=
 UFUNCS = {name: name for name in ["multiply", "true_divide", "negative", "exp", "exp2", "expm1", "log", "log10", "log2", "log1p", "sqrt", "square", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "arctan2", "maximum", "minimum", "fmax", "fmin", "hypot", "logaddexp", "logaddexp2", "copysign", "nextafter", "heaviside", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "conjugate", "gcd", "lcm", "isnan", "isinf", "isfinite", "signbit", "positive"]}

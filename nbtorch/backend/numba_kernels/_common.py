@@ -34,8 +34,18 @@ def threads(elements, grain=GRAIN):
     global _budget
     if _budget is None:
         from ..threads import get_num_threads
-        _budget = get_num_threads
-    return max(1, min(_budget(), elements // grain))
+        _budget = get_num_threads if _threads_are_ours() else lambda: 1
+    n = min(_budget(), elements // grain)
+    if n > 1:
+        code("jit").start_threads()
+    return n
+
+
+def _threads_are_ours():
+    """Without oneDNN the matrix products need OpenBLAS's own threads, and two pools on the same cores fight: then the
+    compiled kernels stay on one thread."""
+    from ..registry import provider_state
+    return provider_state()["onednn"][0] is not None
 
 
 def flat(array):

@@ -98,6 +98,8 @@ def _product(a, b, bias=None, wide=False):
 
 def mm(a, b):
     """(M, K) with (K, N) -> (M, N) in bfloat16 (float32 sums) or float32. Declines others."""
+    if a.dtype.num == 11 and a.size * b.shape[-1] < _WORTH_TRANSPOSED:    # the usual refusal of float32, first
+        return NotImplemented
     return _product(a, b)
 
 

@@ -14,6 +14,8 @@ import numba
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
+from ...threads import add_pool, ensure
+
 # Every licence of fast-math whose effect is rounding at most: NaN, infinity and comparisons keep their meaning.
 FAST = ("contract", "reassoc", "nsz", "arcp", "afn")
 _TYPES = {"f": types.float32, "d": types.float64}
@@ -100,6 +102,7 @@ def start_threads():
     """Ask for the OpenMP pool, which oneDNN's GNU build shares; where there is none take numba's own."""
     global _started
     if _started:
+        ensure()
         return
     if numba.config.THREADING_LAYER == "default":  # a user's own choice stands
         numba.config.THREADING_LAYER = "omp"
@@ -109,6 +112,8 @@ def start_threads():
         numba.config.THREADING_LAYER = "workqueue"
         numba.set_num_threads(numba.get_num_threads())
     _started = True
+    add_pool("numba", numba.threading_layer() == "omp",
+             lambda count: numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS)))
 
 
 def layer():

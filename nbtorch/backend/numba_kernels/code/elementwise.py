@@ -1,0 +1,123 @@
+"""One pass over flat arrays. `*_split` divides them among `n` threads."""
+import numpy as np
+from numba import prange
+
+from . import math
+from .jit import compiled, part
+
+_SLOPE, _CUBIC = np.float32(0.7978845608028654), np.float32(0.044715)
+_HALF, _ONE, _THREE = np.float32(0.5), np.float32(1.0), np.float32(3.0)
+
+
+@part
+def _relu(a, out):
+    zero = a.dtype.type(0)
+    for i in range(a.size):
+        x = a[i]
+        out[i] = max(zero, x)
+
+
+@compiled("void(int64, T[::1], T[::1])", parallel=True)
+def relu_split(n, a, out):
+    for k in prange(n):
+        lo, hi = a.size * k // n, a.size * (k + 1) // n
+        _relu(a[lo:hi], out[lo:hi])
+
+
+@part
+def _threshold_backward(g, a, limit, out):
+    zero = a.dtype.type(0)
+    for i in range(a.size):
+        out[i] = zero if a[i] <= limit else g[i]
+
+
+@compiled("void(T[::1], T[::1], T, T[::1])")
+def threshold_backward(g, a, limit, out):
+    _threshold_backward(g, a, limit, out)
+
+
+@compiled("void(int64, T[::1], T[::1], T, T[::1])", parallel=True)
+def threshold_backward_split(n, g, a, limit, out):
+    for k in prange(n):
+        lo, hi = a.size * k // n, a.size * (k + 1) // n
+        _threshold_backward(g[lo:hi], a[lo:hi], limit, out[lo:hi])
+
+
+@compiled("void(T[::1], uint8[::1], T, T[::1])")
+def scale_mask(a, mask, scale, out):
+    for i in range(a.size):
+        out[i] = a[i] * mask[i] * scale
+
+
+@part
+def _gelu(a, out):
+    for i in range(a.size):
+        x = a[i]
+        out[i] = x * math.normal(x)[0]
+
+
+@compiled("void(T[::1], T[::1])")
+def gelu(a, out):
+    _gelu(a, out)
+
+
+@compiled("void(int64, T[::1], T[::1])", parallel=True)
+def gelu_split(n, a, out):
+    for k in prange(n):
+        lo, hi = a.size * k // n, a.size * (k + 1) // n
+        _gelu(a[lo:hi], out[lo:hi])
+
+
+@part
+def _gelu_backward(g, a, out):
+    for i in range(a.size):
+        x = a[i]
+        below, bell = math.normal(x)
+        # far out the density is 0, and 0 * inf would make NaN where the slope is 0 or 1
+        out[i] = g[i] * (below + (x * bell if bell > 0 else bell))
+
+
+@compiled("void(T[::1], T[::1], T[::1])")
+def gelu_backward(g, a, out):
+    _gelu_backward(g, a, out)
+
+
+@compiled("void(int64, T[::1], T[::1], T[::1])", parallel=True)
+def gelu_backward_split(n, g, a, out):
+    for k in prange(n):
+        lo, hi = a.size * k // n, a.size * (k + 1) // n
+        _gelu_backward(g[lo:hi], a[lo:hi], out[lo:hi])
+
+
+@compiled("void(T[::1], T[::1])")
+def gelu_tanh(a, out):
+    for i in range(a.size):
+        x = a[i]
+        out[i] = _HALF * x * (_ONE + math.tanh(_SLOPE * (x + _CUBIC * x * x * x)))
+
+
+@compiled("void(T[::1], T[::1], T[::1])")
+def gelu_tanh_backward(g, a, out):
+    for i in range(a.size):
+        x = a[i]
+        t = math.tanh(_SLOPE * (x + _CUBIC * x * x * x))
+        steep = _SLOPE * (_ONE + _THREE * _CUBIC * x * x)
+        out[i] = g[i] * _HALF * ((_ONE + t) + x * (_ONE - t * t) * steep)
+
+
+@compiled("void(float32[::1], uint16[::1])")
+def to_bfloat16(a, out):
+    bits = a.view(np.uint32)
+    for i in range(bits.size):
+        b = bits[i]
+        rounded = (b + np.uint32(0x7FFF) + ((b >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+        quiet = (b >> np.uint32(16)) | np.uint32(0x40)              # NaN keeps its sign and stays NaN
+        nan = (b & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+        out[i] = np.uint16(quiet) if nan else np.uint16(rounded)
+
+
+@compiled("void(uint16[::1], float32[::1])")
+def from_bfloat16(a, out):
+    bits = out.view(np.uint32)
+    for i in range(a.size):
+        bits[i] = np.uint32(a[i]) << np.uint32(16)
