@@ -89,7 +89,7 @@ def _check_dtypes(input, weight, bias):
 
 
 def _type_text(t):
-    return f"torch.{scalar_name(t.dtype)}Tensor"
+    return f"CPU{scalar_name(t.dtype)}Type" if t.dtype.name == "bfloat16" else f"torch.{scalar_name(t.dtype)}Tensor"
 
 
 def _check_geometry(stride, padding, dilation, groups):
@@ -105,7 +105,7 @@ def _check_geometry(stride, padding, dilation, groups):
 
 def _check_bias(bias, weight, channels, given):
     if bias is not None and (bias.dim() != 1 or bias.shape[0] != channels):
-        raise RuntimeError(f"Given {given}, weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+        raise RuntimeError(f"Given {given}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
                            f"{channels} elements, but got bias of size {list(bias.shape)} instead")
 
 
@@ -120,7 +120,7 @@ def _check_shapes(input, weight, bias, padding, dilation, groups):
     if input.shape[1] != shape[1] * groups:
         raise RuntimeError(f"Given groups={groups}, weight of size {list(shape)}, expected input{list(input.shape)} to have "
                            f"{shape[1] * groups} channels, but got {input.shape[1]} channels instead")
-    _check_bias(bias, weight, out, f"groups={groups}")
+    _check_bias(bias, weight, out, "")
     padded = [n + 2 * p for n, p in zip(input.shape[2:], padding)]
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, shape[2:])]
     if any(n < r for n, r in zip(padded, reach)):
@@ -135,7 +135,7 @@ def _check_transposed(input, weight, bias, groups):
     if input.shape[1] % groups:
         raise RuntimeError(f"Given groups={groups}, expected input channels to be divisible by groups, but got "
                            f"{input.shape[1]} channels instead")
-    _check_bias(bias, weight, weight.shape[1] * groups, "transposed=1")
+    _check_bias(bias, weight, weight.shape[1] * groups, "transposed=1, ")
 
 
 def _batched(input, weight, n, name):

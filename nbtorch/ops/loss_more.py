@@ -52,6 +52,9 @@ _bce = op("_bce(input, target)", "bce", node="BinaryCrossEntropy", vjp={
 def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce, reduction, pos_weight):
     reduction = legacy_reduction(size_average, reduce, reduction)
     _same_size(input, target, "Target size ({target}) must be the same as input size ({input})")
+    if target.dtype.category < input.dtype.category:
+        raise RuntimeError(f"result type {scalar_name(input.dtype)} can't be cast to the desired output type "
+                           f"{scalar_name(target.dtype)}")
     if pos_weight is None:
         loss = (1 - target) * input - logsigmoid(input)
     else:

@@ -213,6 +213,9 @@ def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_p
     kernel_size, stride, padding, _ = _geometry(name, n, input, kernel_size, stride, padding, 1)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
+    if n > 1 and input.dim() < n + 1:
+        low = max(input.dim(), 1)
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-low}, {low - 1}], but got {-n - 1})")
     complaint = (f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while "
                  "checking arguments for avg_pool1d)" if n == 1 else
                  f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")

@@ -18,6 +18,9 @@ def _check_pad(input, pad, value=0):
                            f"{len(pad)} while the input has {input.dim()} dimensions.")
     for i in range(len(pad) // 2):
         axis = input.dim() - 1 - i
+        cut = input.shape[axis] + min(pad[2 * i], 0)
+        if cut < 0 or cut + min(pad[2 * i + 1], 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
         if input.shape[axis] + pad[2 * i] + pad[2 * i + 1] < 0:
             raise RuntimeError(f"The input size {input.shape[axis]}, plus negative padding {pad[2 * i]} and {pad[2 * i + 1]}, "
                                f"resulted in a negative output size, which is invalid. Check dimension {axis} of your input.")
