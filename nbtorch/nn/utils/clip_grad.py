@@ -27,14 +27,12 @@ def _gradients(parameters):
 @no_grad()
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The norm of all tensors seen as one vector. Raises RuntimeError for nan and inf if `error_if_nonfinite`."""
-    from ...linalg import vector_norm
-
     tensors = _as_list(tensors)
     if not tensors:
         return make_tensor(0.0)
     first = tensors[0].device
-    norms = ops.stack([vector_norm(t, float(norm_type)).to(first) for t in tensors])
-    total = vector_norm(norms, float(norm_type))
+    norms = ops.stack([t.norm(float(norm_type)).to(first) for t in tensors])
+    total = norms.norm(float(norm_type))
     if error_if_nonfinite and bool(ops.logical_or(total.isnan(), total.isinf())):
         raise RuntimeError(
             f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
