@@ -5,8 +5,8 @@ from ..backend import arrays
 from ..events.bus import bus, emit
 from ..events.records import NodeMade
 from . import views
-from .dispatch import (NUMBER_KEYS, Plan, call, cast_arguments, decline, device_type, flatten, nest, observed, run,
-                       unwrap)
+from .arguments import Plan, cast_arguments, decline, device_type, flatten, nest, unwrap
+from .dispatch import call, observed
 from .dtype import DTYPES, scalar_name
 from .graph import new, record
 from .modes import LOCAL, no_grad
@@ -52,7 +52,10 @@ def run_inplace(op, ts, attrs, m):
         old._s = born(old._a)
         old._fn, old._nr, old._rg = target._fn, target._nr, target._rg
     values = args if plan.casts is None else cast_arguments(args, plan.casts)
-    _compute_into(op, plan, values, attrs, target, layout)
+    try:
+        _compute_into(op, plan, values, attrs, target, layout)
+    except ValueError as error:
+        raise shape_error(values, error) from None
     target._s.version += 1
     if mask:
         saved = (old, *ts[1:])
@@ -73,10 +76,10 @@ def _compute_into(op, plan, values, attrs, target, layout):
     if plan.ufunc and type(a) is type(values[0]) and values[0].dtype == a.dtype \
             and all(getattr(v, "ndim", 0) == 0 or v.shape == a.shape and v.dtype == a.dtype for v in values[1:]) \
             and not op.name.startswith(("eq", "ne", "lt", "le", "gt", "ge", "is", "logical")):
-        plan.function(*values, *attrs, out=a)
+        LOCAL.state.quiet(plan.function, *values, *attrs, out=a)
         plan.entry.calls += 1
         return
-    out = plan.function(*values, *attrs)
+    out = LOCAL.state.quiet(plan.function, *values, *attrs)
     if out is NotImplemented:
         out = decline(plan, values, attrs)
     else:

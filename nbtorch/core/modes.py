@@ -3,18 +3,21 @@ import functools
 import inspect
 import threading
 
+from ..backend.arrays import quiet_runner
 from .device import CPU, device
 
 
 class State:
     """What the door reads: grad mode, inference mode, layers, saved-tensor hooks, enclosing op call."""
 
-    __slots__ = ("grad", "inference", "layers", "saved_hooks", "parent", "devices", "phase", "multithreading")
+    __slots__ = ("grad", "inference", "layers", "saved_hooks", "parent", "devices", "phase", "multithreading",
+                 "quiet")
 
     def __init__(self):
         self.grad, self.inference, self.layers = True, False, ()
         self.saved_hooks, self.parent, self.devices, self.phase = (), None, (), "forward"
         self.multithreading = True
+        self.quiet = quiet_runner()               # runs kernels without floating-point warnings
 
 
 class _Local(threading.local):
