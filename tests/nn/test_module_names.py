@@ -81,3 +81,21 @@ def test_spans_close_when_a_call_fails():
         with pytest.raises(RuntimeError):
             Net()(nbtorch.ones(2, 4))
     assert seen.count("SpanEnter") == seen.count("SpanExit") == 5
+
+
+def test_message_carries_the_line_where_python_has_no_notes(monkeypatch):
+    from nbtorch.nn.modules import _trace
+    monkeypatch.setattr(_trace, "_HAS_NOTES", False)
+    with pytest.raises(RuntimeError) as caught:
+        Net()(nbtorch.ones(2, 4))
+    text = str(caught.value)
+    assert text.count("in module") == 1
+    assert text.endswith("\nin module layers.2 (Linear(in_features=11, out_features=5, bias=True)) of Net")
+
+    class Refuses(nn.Module):
+        def forward(self, x):
+            raise KeyError("own words")
+
+    with pytest.raises(KeyError) as caught:
+        nn.Sequential(Refuses())(1)
+    assert caught.value.args == ("own words",)
