@@ -77,6 +77,7 @@ class Hub:
         self.listener.close()
 
     def _welcome(self, conn):
+        wire.prompt(conn)
         try:
             connection.deliver_challenge(conn, self.key)
             connection.answer_challenge(conn, self.key)
@@ -296,6 +297,7 @@ class Link:
         self.lock = threading.Lock()
         self.broken = None
         self.conn = self._connect(port, key, timeout)
+        wire.prompt(self.conn)
         wire.send(self.conn, {"rank": rank, "size": size})
         answer = self._answer(timeout + 5.0)
         if "error" in answer[0]:
