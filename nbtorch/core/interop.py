@@ -8,7 +8,7 @@ from ..backend.dtypes import NAMES, code_of, numpy_dtype
 from . import dtype as dtypes
 from . import views
 from .device import CPU, device_of
-from .dispatch import wrap
+from .arguments import wrap
 from .dtype import DTYPES, from_python, get_default_dtype
 from .storage import Storage, born
 from .tensor import Tensor

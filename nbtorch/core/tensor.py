@@ -5,7 +5,7 @@ import warnings
 from ..backend import arrays
 from ..events.bus import bus, emit
 from ..events.records import Tag
-from . import dispatch, engine, graph, modes, views
+from . import arguments, engine, graph, modes, run, views
 from .device import CPU, Size, strided
 from .dtype import DTYPES, scalar_name
 from .storage import AliasStorage, born
@@ -40,7 +40,7 @@ class Tensor(metaclass=TensorMeta):
     @staticmethod
     def _wrap(array):
         """A tensor that takes over `array`."""
-        return dispatch.wrap(array)
+        return arguments.wrap(array)
 
     @staticmethod
     def _make_subclass(cls, data, require_grad=False):
@@ -113,7 +113,7 @@ class Tensor(metaclass=TensorMeta):
         size = self._a.itemsize
         strides = tuple(s // size for s in self._a.strides)
         if self._a.size == 0 or 1 in self._a.shape:
-            strides = _canonical_strides(self._a.shape, strides)
+            strides = arrays.canonical_strides(self._a.shape, strides)
         return strides if dim is None else strides[dim_index(dim, self._a.ndim)]
 
     def storage_offset(self):
@@ -128,7 +128,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether elements lie in memory in the order of the dimensions (or of the given memory format)."""
         if memory_format is None or memory_format.name in ("contiguous_format", "preserve_format"):
             return arrays.is_contiguous(self._a)
-        return arrays.is_contiguous(self._a.transpose(_channels_order(memory_format, self._a.ndim)))
+        return arrays.is_contiguous(self._a.transpose(arrays.channels_order(memory_format, self._a.ndim)))
 
     def is_floating_point(self):
         return self.dtype.is_floating_point
@@ -329,7 +329,7 @@ class Tensor(metaclass=TensorMeta):
         if self._a.size != 1:
             raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar")
         value = self._a.reshape(()).item()
-        return value if type(value) in dispatch.NUMBER_KEYS else float(value)
+        return value if type(value) in arguments.NUMBER_KEYS else float(value)
 
     def tolist(self):
         """Nested lists of Python numbers; a number for a 0-d tensor."""
@@ -388,19 +388,4 @@ def dim_index(dim, ndim):
     return dim % n
 
 
-def _canonical_strides(shape, strides):
-    """NumPy may report any stride for sizes 0 and 1; give those PyTorch would."""
-    fixed, step, empty = list(strides), 1, 0 in shape
-    for d in range(len(shape) - 1, -1, -1):
-        if empty or shape[d] == 1 and strides[d] <= 0:
-            fixed[d] = step
-        step = fixed[d] * max(shape[d], 1)
-    return tuple(fixed)
-
-
-def _channels_order(memory_format, ndim):
-    expected = {"channels_last": 4, "channels_last_3d": 5}[memory_format.name]
-    return (0, *range(2, ndim), 1) if ndim == expected else tuple(range(ndim))
-
-
-graph.T = dispatch.T = Tensor
+graph.T = arguments.T = run.T = Tensor

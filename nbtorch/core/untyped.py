@@ -1,6 +1,7 @@
 """`Tensor.untyped_storage()` and friends: the buffer under a tensor, seen as bytes."""
 from ..backend import arrays
-from . import dispatch
+from ..backend.dtypes import numpy_dtype
+from . import arguments
 from .tensor import Tensor
 
 
@@ -67,7 +68,7 @@ class TypedStorage(UntypedStorage):
         self.dtype = dtype
 
     def _typed(self):
-        return arrays.strided(self._bytes.view(arrays.numpy_dtype(self.dtype.name)), (len(self),), (1,), 0)
+        return arrays.strided(self._bytes.view(numpy_dtype(self.dtype.name)), (len(self),), (1,), 0)
 
     def size(self):
         """Number of elements."""
@@ -104,11 +105,11 @@ def storage(self):
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Make this tensor look at other memory: of a tensor, or of a storage with offset, size and stride (elements)."""
     if source is None:
-        source = dispatch.wrap(arrays.empty((0,), self.dtype.name))
+        source = arguments.wrap(arrays.empty((0,), self.dtype.name))
     if isinstance(source, Tensor):
         self._a, self._s, self._key = source._a, source._s, source._key
     else:
-        flat = source._bytes.view(arrays.numpy_dtype(self.dtype.name))
+        flat = source._bytes.view(numpy_dtype(self.dtype.name))
         size = (len(flat) - storage_offset,) if size is None else tuple(size)
         stride = _packed(size) if stride is None else tuple(stride)
         self._a, self._s = arrays.strided(flat, size, stride, storage_offset), source._root
@@ -135,7 +136,7 @@ def pin_memory(self, device=None):
     from ..backend.devices import cuda_count
     if not cuda_count():
         raise RuntimeError("Cannot access accelerator device when none is available.")
-    return dispatch.wrap(arrays.pinned(self._a))
+    return arguments.wrap(arrays.pinned(self._a))
 
 
 def apply_(self, callable):
@@ -143,7 +144,7 @@ def apply_(self, callable):
     if self.requires_grad:
         raise TypeError("apply_() is only supported on tensors that do not require grad")
     flat = self._a.reshape(-1).tolist()
-    arrays.write(self._a, dispatch.backend.from_list([callable(x) for x in flat], self.dtype.name).reshape(self._a.shape))
+    arrays.write(self._a, arrays.from_list([callable(x) for x in flat], self.dtype.name).reshape(self._a.shape))
     self._s.version += 1
     return self
 
