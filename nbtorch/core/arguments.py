@@ -5,6 +5,7 @@ from . import storage as storages
 from . import views
 from .device import device
 from .dtype import DTYPES, from_python, scalar_name
+from .modes import LOCAL
 from .graph import new
 from .storage import Storage
 

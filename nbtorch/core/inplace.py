@@ -5,7 +5,7 @@ from ..backend import arrays
 from ..events.bus import bus, emit
 from ..events.records import NodeMade
 from . import views
-from .arguments import Plan, cast_arguments, decline, device_type, flatten, nest, unwrap
+from .arguments import Plan, cast_arguments, decline, device_type, flatten, nest, shape_error, unwrap
 from .dispatch import call, observed
 from .dtype import DTYPES, scalar_name
 from .graph import new, record

@@ -1,7 +1,8 @@
 """Answering a call: kernel, wrap, record. The general way is `run`; the others are short cuts for the usual calls."""
 from ..backend.dtypes import code_of
 from . import arguments, views
-from .arguments import (NUMBER_KEYS, Plan, cast_arguments, decline, device_type, flatten, nest, unwrap, wrap)
+from .arguments import (NUMBER_KEYS, Plan, cast_arguments, decline, device_type, flatten, nest, shape_error,
+                        unwrap, wrap)
 from .graph import new, record
 from .results import named_result
 
