@@ -1,4 +1,5 @@
 """Cached work: primitives with their memory objects, built once per problem and then only pointed at new data."""
+import contextlib
 import ctypes
 import threading
 from collections import OrderedDict
@@ -156,12 +157,10 @@ class Cache:
     def get(self, key, build):
         """The plan of this key, `build(*key)` at first use; None where oneDNN declines."""
         plans = self._plans
-        try:
+        with contextlib.suppress(KeyError):       # another thread may drop it between the two lines
             plan = plans[key]
             plans.move_to_end(key)
             return plan
-        except KeyError:
-            pass
         try:
             plan = build(*key)
         except Unsupported:
