@@ -33,9 +33,13 @@ class autocast:
             return False
         if self.fast_dtype not in policy.LOW_TYPES:
             name = self.device.upper()
-            warnings.warn(f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
-                          f"{name} Autocast only supports dtypes of " + ", ".join(map(str, policy.LOW_TYPES))
-                          + " currently.", stacklevel=3)
+            warnings.warn(
+                f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
+                f"{name} Autocast only supports dtypes of "
+                + ", ".join(map(str, policy.LOW_TYPES))
+                + " currently.",
+                stacklevel=3,
+            )
             return False
         return True
 

@@ -33,14 +33,24 @@ class GradScaler:
     https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling
     """
 
-    def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
-                 enabled=True):
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=2.0**16,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
         self._device, self._enabled = device, enabled
         if device == "cuda" and enabled:
             from ..cuda import is_available
 
             if not is_available():
-                warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+                warnings.warn(
+                    "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
+                    stacklevel=2,
+                )
                 self._enabled = False
         if self._enabled:
             if growth_factor <= 1.0:
@@ -48,11 +58,15 @@ class GradScaler:
             if backoff_factor >= 1.0:
                 raise AssertionError("The backoff factor must be < 1.0.")
             self._init_scale, self._init_growth_tracker = init_scale, 0
-            self._growth_factor, self._backoff_factor, self._growth_interval = growth_factor, backoff_factor, growth_interval
+            self._growth_factor, self._backoff_factor, self._growth_interval = (
+                growth_factor,
+                backoff_factor,
+                growth_interval,
+            )
             self._scale = self._growth_tracker = None
             self._states = defaultdict(_fresh)
 
-    # ---- scaling -----------------------------------------------------------------------------------------------------------
+    # ---- scaling --------------------------------------------------------------------
 
     def _start(self, device):
         if self._scale is None:
@@ -100,14 +114,16 @@ class GradScaler:
         self._check("unscale_")
         state = self._states[id(optimizer)]
         if state["stage"] is OptState.UNSCALED:
-            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         inverse = (self._scale.double().reciprocal()).item()
         state["found_inf"] = self._unscale_grads_(optimizer, inverse, False)
         state["stage"] = OptState.UNSCALED
 
-    # ---- stepping ----------------------------------------------------------------------------------------------------------
+    # ---- stepping --------------------------------------------------------------------
 
     def step(self, optimizer, *args, **kwargs):
         """optimizer.step(), unless its gradients overflowed; unscales them first if that was not done. Returns what
@@ -150,8 +166,10 @@ class GradScaler:
         if isinstance(new_scale, float):
             self._scale.fill_(new_scale)
             return
-        reason = ("new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
-                  "requires_grad=False.")
+        reason = (
+            "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+            "requires_grad=False."
+        )
         if not isinstance(new_scale, Tensor) or new_scale.numel() != 1 or new_scale.requires_grad:
             raise AssertionError(reason)
         self._scale.copy_(new_scale.reshape(()))
@@ -164,12 +182,12 @@ class GradScaler:
         successful = self._growth_tracker.item() + 1
         if successful == self._growth_interval:
             grown = self._scale * self._growth_factor
-            if grown.isfinite().item():                 # the scale stops at float32's end
+            if grown.isfinite().item():  # the scale stops at float32's end
                 self._scale.copy_(grown)
             successful = 0
         self._growth_tracker.fill_(successful)
 
-    # ---- state -------------------------------------------------------------------------------------------------------------
+    # ---- state --------------------------------------------------------------------
 
     def get_scale(self):
         """The current scale as a Python float; 1.0 when disabled."""
@@ -214,16 +232,23 @@ class GradScaler:
         """Scale, factors, interval and tracker; empty when disabled."""
         if not self._enabled:
             return {}
-        return {"scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
-                "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker()}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._get_growth_tracker(),
+        }
 
     def load_state_dict(self, state_dict):
         """Take over what state_dict() returned. RuntimeError for an empty one (saved by a disabled scaler)."""
         if not self._enabled:
             return
         if len(state_dict) == 0:
-            raise RuntimeError("The source state dict is empty, possibly because it was saved "
-                               "from a disabled instance of GradScaler.")
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved "
+                "from a disabled instance of GradScaler."
+            )
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
             self._scale.fill_(state_dict["scale"])
@@ -237,8 +262,14 @@ class GradScaler:
         state = self.__dict__.copy()
         if self._enabled:
             if len(self._states) != 0:
-                raise AssertionError("A GradScaler instance may only be pickled at the beginning of an iteration, "
-                                     "or at the end after scaler.update().")
-            state.update(_init_scale=self.get_scale(), _init_growth_tracker=self._get_growth_tracker(), _scale=None,
-                         _growth_tracker=None)
+                raise AssertionError(
+                    "A GradScaler instance may only be pickled at the beginning of an iteration, "
+                    "or at the end after scaler.update()."
+                )
+            state.update(
+                _init_scale=self.get_scale(),
+                _init_growth_tracker=self._get_growth_tracker(),
+                _scale=None,
+                _growth_tracker=None,
+            )
         return state

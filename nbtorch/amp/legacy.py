@@ -8,8 +8,12 @@ from ..core.dtype import bfloat16, float16
 
 
 def _deprecated(device, name):
-    warnings.warn(f"`torch.{device}.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('{device}', args...)` "
-                  "instead.", FutureWarning, stacklevel=3)
+    warnings.warn(
+        f"`torch.{device}.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('{device}', args...)` "
+        "instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
 
 
 class cuda_autocast(autocast_mode.autocast):
@@ -31,7 +35,9 @@ class cpu_autocast(autocast_mode.autocast):
 class CudaGradScaler(grad_scaler.GradScaler):
     """torch.cuda.amp.GradScaler: GradScaler("cuda")."""
 
-    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(
+        self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True
+    ):
         _deprecated("cuda", "GradScaler")
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
@@ -39,7 +45,9 @@ class CudaGradScaler(grad_scaler.GradScaler):
 class CpuGradScaler(grad_scaler.GradScaler):
     """torch.cpu.amp.GradScaler: GradScaler("cpu")."""
 
-    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(
+        self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True
+    ):
         _deprecated("cpu", "GradScaler")
         super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 

@@ -17,18 +17,20 @@ from ..events.bus import bus, emit
 from ..events.records import Cast
 
 LOW_TYPES = (bfloat16, float16)
-BANNED = ("torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
-          "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
-          "In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\n"
-          "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
-          "safe to autocast.")
+BANNED = (
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
+    "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
+    "In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\n"
+    "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
+    "safe to autocast."
+)
 
 
 class State(threading.local):
     """Autocast settings of one thread."""
 
     def __init__(self):
-        self.enabled = {}                               # device type -> phase in which it was switched on
+        self.enabled = {}  # device type -> phase in which it was switched on
         self.dtypes = {"cpu": bfloat16, "cuda": float16}
         self.cache_enabled, self.nesting, self.cache = True, 0, {}
 
@@ -58,7 +60,7 @@ def _eligible(tensor, device_type):
 class Layer:
     """What stands on the door while autocast is on in this thread."""
 
-    inplace = False         # in-place calls are left alone
+    inplace = False  # in-place calls are left alone
 
     @staticmethod
     def claims(op):
@@ -104,7 +106,7 @@ class Layer:
             return None
         if attrs or not op.body:
             at, values = op.attr_names.index("dtype"), list(attrs)
-        else:                                           # a composite gets all its parameters in one tuple
+        else:  # a composite gets all its parameters in one tuple
             at, values = [p.name for p in op.signature.parameters].index("dtype"), list(tensors)
         if values[at] is not None:
             return None
@@ -118,12 +120,23 @@ class Layer:
             return type(value)(self._cast(op, i, each, target, device) for each in value)
         if not isinstance(value, Tensor) or value.dtype is target or not _eligible(value, device):
             return value
-        if not (STATE.cache_enabled and value.dtype is float32 and target is STATE.dtypes[device]
-                and value.requires_grad and value.is_leaf and not value._is_view()):
+        if not (
+            STATE.cache_enabled
+            and value.dtype is float32
+            and target is STATE.dtypes[device]
+            and value.requires_grad
+            and value.is_leaf
+            and not value._is_view()
+        ):
             return self._copy(op, i, value, target, False)
-        key = (id(value), LOCAL.state.grad)             # a copy made without history must not serve calls that need it
+        key = (id(value), LOCAL.state.grad)  # a copy made without history must not serve calls that need it
         found = STATE.cache.get(key)
-        if found is not None and found[0] is value and found[1] == value._version and found[2].dtype is target:
+        if (
+            found is not None
+            and found[0] is value
+            and found[1] == value._version
+            and found[2].dtype is target
+        ):
             if bus.subscribers:
                 emit(Cast(op, i, value.dtype, target, True, 0))
             return found[2]
@@ -229,6 +242,7 @@ def reset():
 
 def decorate(region, function):
     """The function, run under the region at each call."""
+
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
         with region:

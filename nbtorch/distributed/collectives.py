@@ -21,8 +21,17 @@ def is_initialized():
     return _default["group"] is not None
 
 
-def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None,
-                       group_name="", pg_options=None, device_id=None):
+def init_process_group(
+    backend=None,
+    init_method=None,
+    timeout=None,
+    world_size=-1,
+    rank=-1,
+    store=None,
+    group_name="",
+    pg_options=None,
+    device_id=None,
+):
     """Join the default process group; returns when all ranks are in.
 
     Ranks of one machine, over authenticated loopback sockets. init_method: "file:///path" (makes its own key), "env://"
@@ -30,7 +39,9 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     that did not come. https://docs.pytorch.org/docs/stable/distributed.html
     """
     if backend not in (None, "nb", "gloo"):
-        raise RuntimeError(f"init_process_group: backend {backend!r} is not available here; use 'nb' (also called 'gloo')")
+        raise RuntimeError(
+            f"init_process_group: backend {backend!r} is not available here; use 'nb' (also called 'gloo')"
+        )
     if store is not None:
         raise RuntimeError("init_process_group: store= is not supported; use init_method='file:///path'")
     seconds = (timeout or default_timeout).total_seconds()
@@ -51,7 +62,9 @@ def destroy_process_group(group=None):
 def get_default_group():
     """The default ProcessGroup; ValueError when there is none."""
     if _default["group"] is None:
-        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+        raise ValueError(
+            "Default process group has not been initialized, please make sure to call init_process_group."
+        )
     return _default["group"]
 
 
@@ -113,7 +126,9 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     """Fill tensor_list with every rank's tensor, in rank order."""
     size = get_world_size(group)
     if len(tensor_list) != size:
-        raise ValueError(f"all_gather: tensor_list has {len(tensor_list)} tensors, the group has {size} ranks")
+        raise ValueError(
+            f"all_gather: tensor_list has {len(tensor_list)} tensors, the group has {size} ranks"
+        )
 
     def spread(arrays):
         for each, array in zip(tensor_list, arrays):
@@ -157,7 +172,9 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
     """Reduce over all ranks, then give rank i the i-th block of the first dimension."""
     size = get_world_size(group)
     if input.shape[0] % size:
-        raise RuntimeError(f"reduce_scatter_tensor: input of {input.shape[0]} rows does not split over {size} ranks")
+        raise RuntimeError(
+            f"reduce_scatter_tensor: input of {input.shape[0]} rows does not split over {size} ranks"
+        )
     return _go(group, "reduce_scatter", _array(input), _writer(output), async_op, op=op)
 
 

@@ -18,7 +18,8 @@ NOT_FINISHED = (
     "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your "
     "module has parameters that were not used in producing loss. You can enable unused parameter detection by passing the "
     "keyword argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by making sure all "
-    "`forward` function outputs participate in calculating loss.")
+    "`forward` function outputs participate in calculating loss."
+)
 
 
 class Bucket:
@@ -50,13 +51,15 @@ class Reducer:
         self.buckets = make_buckets(params, cap)
         self.where = {index: bucket for bucket in self.buckets for index in bucket.indices}
         self.enabled, self.armed, self.started, self.launched, self.unused = True, False, False, 0, set()
-        self.handles = [param.register_post_accumulate_grad_hook(self._hook(index)) for index, param in enumerate(params)]
+        self.handles = [
+            param.register_post_accumulate_grad_hook(self._hook(index)) for index, param in enumerate(params)
+        ]
 
     def _hook(self, index):
         def ready(param):
             if not (self.armed and self.enabled):
                 return
-            if not self.started:                        # only now is it certain that a backward follows the forward
+            if not self.started:  # only now is it certain that a backward follows the forward
                 self.started = True
                 for other in sorted(self.unused):
                     self.mark(other)
@@ -68,8 +71,11 @@ class Reducer:
         """A forward that will be followed by a synchronised backward has ended."""
         if self.armed and self.started:
             missing = [self.names[i] for bucket in self.buckets for i in sorted(bucket.waiting)]
-            raise RuntimeError(NOT_FINISHED + " Parameters which did not receive grad in the prior iteration: "
-                               + ", ".join(missing))
+            raise RuntimeError(
+                NOT_FINISHED
+                + " Parameters which did not receive grad in the prior iteration: "
+                + ", ".join(missing)
+            )
         for bucket in self.buckets:
             bucket.waiting, bucket.work, bucket.flat = set(bucket.indices), None, None
         self.armed, self.started, self.launched = True, False, 0
@@ -132,7 +138,7 @@ class Reducer:
                 param = self.params[index]
                 count = param.numel()
                 if index not in nowhere:
-                    average = bucket.flat[at:at + count].reshape(param.shape)
+                    average = bucket.flat[at : at + count].reshape(param.shape)
                     if param.grad is None:
                         param.grad = average.clone()
                     else:
@@ -163,14 +169,28 @@ class DistributedDataParallel(Module):
     https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
     """
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, init_sync=True,
-                 process_group=None, bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False,
-                 gradient_as_bucket_view=False, static_graph=False):
+    def __init__(
+        self,
+        module,
+        device_ids=None,
+        output_device=None,
+        dim=0,
+        broadcast_buffers=True,
+        init_sync=True,
+        process_group=None,
+        bucket_cap_mb=None,
+        find_unused_parameters=False,
+        check_reduction=False,
+        gradient_as_bucket_view=False,
+        static_graph=False,
+    ):
         super().__init__()
         self.process_group = process_group or collectives.get_default_group()
         if not any(p.requires_grad for p in module.parameters()):
-            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that "
-                               "requires a gradient.")
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that "
+                "requires a gradient."
+            )
         self.module, self.device_ids, self.output_device, self.dim = module, device_ids, output_device, dim
         self.broadcast_buffers, self.find_unused_parameters = broadcast_buffers, find_unused_parameters
         self.require_backward_grad_sync = True
@@ -178,8 +198,9 @@ class DistributedDataParallel(Module):
             self._copy_from_first([*module.parameters(), *module.buffers()])
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
-        self.reducer = Reducer([n for n, _ in named], [p for _, p in named], self.process_group, cap,
-                               find_unused_parameters)
+        self.reducer = Reducer(
+            [n for n, _ in named], [p for _, p in named], self.process_group, cap, find_unused_parameters
+        )
 
     def _copy_from_first(self, tensors):
         for tensor in tensors:
@@ -205,4 +226,6 @@ class DistributedDataParallel(Module):
         return outputs
 
     def __getstate__(self):
-        raise TypeError("a DistributedDataParallel module belongs to its process group; save module.state_dict() instead")
+        raise TypeError(
+            "a DistributedDataParallel module belongs to its process group; save module.state_dict() instead"
+        )

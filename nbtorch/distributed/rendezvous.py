@@ -17,8 +17,10 @@ _LOOPBACK = ("127.0.0.1", "localhost", "")
 def _env(name):
     value = os.environ.get(name)
     if value is None:
-        raise ValueError("Error initializing torch.distributed using env:// rendezvous: environment variable "
-                         f"{name} expected, but not set")
+        raise ValueError(
+            "Error initializing torch.distributed using env:// rendezvous: environment variable "
+            f"{name} expected, but not set"
+        )
     return value
 
 
@@ -48,7 +50,9 @@ def lookup(path, timeout):
             return int(found["port"]), bytes.fromhex(found["key"])
         except FileNotFoundError:
             if time.monotonic() > end:
-                raise RuntimeError(f"init_process_group: timed out after {timeout:g} s waiting for rank 0 to join the group") from None
+                raise RuntimeError(
+                    f"init_process_group: timed out after {timeout:g} s waiting for rank 0 to join the group"
+                ) from None
             time.sleep(0.02)
 
 
@@ -66,9 +70,13 @@ def where(init_method, rank, world_size):
     else:
         host, port = url.hostname or "", url.port or 0
     if host not in _LOOPBACK:
-        raise RuntimeError(f"init_process_group: this backend joins ranks of one machine only (127.0.0.1), not {host!r}")
+        raise RuntimeError(
+            f"init_process_group: this backend joins ranks of one machine only (127.0.0.1), not {host!r}"
+        )
     secret = os.environ.get("NBTORCH_DIST_KEY")
     if not secret:
-        raise RuntimeError("init_process_group: set NBTORCH_DIST_KEY to the same secret on all ranks, or use "
-                           "init_method='file:///path' which makes one")
+        raise RuntimeError(
+            "init_process_group: set NBTORCH_DIST_KEY to the same secret on all ranks, or use "
+            "init_method='file:///path' which makes one"
+        )
     return None, port, secret.encode(), rank, world_size

@@ -14,8 +14,8 @@ from ..events import messages as M
 from ..events import schema
 from ..events.bus import subscribe
 
-FLUSH = 0.05        # seconds between two flushes
-RESEND = 2.0        # a page that was reloaded in the middle of a cell sees everything again this soon
+FLUSH = 0.05  # seconds between two flushes
+RESEND = 2.0  # a page that was reloaded in the middle of a cell sees everything again this soon
 
 
 class Hub:
@@ -24,12 +24,12 @@ class Hub:
     def __init__(self, session):
         self.session, self.id = session, uuid.uuid4().hex
         self.lock = threading.RLock()
-        self.data, self.asking = None, {}               # our comm; front ends' comms by id
+        self.data, self.asking = None, {}  # our comm; front ends' comms by id
         self.pending, self.order, self.dropped, self.seq = {}, [], 0, 0
         self.thread, self.stopping = None, threading.Event()
         self.subscription, self.resent, self.changed = None, 0.0, False
 
-    # ---- front ends --------------------------------------------------------------------------------------------------------
+    # ---- front ends --------------------------------------------------------------------
 
     def register(self):
         """Let front ends open the asking comm; True when this shell's kernel has comms."""
@@ -69,7 +69,7 @@ class Hub:
         except schema.SchemaError as error:
             code = "too-large" if "over the limit" in str(error) else "bad-request"
             items = [M.Error(code=code, text=M.short(str(error), 4000))]
-        except Exception as error:                      # a broken view must not break the kernel's comms
+        except Exception as error:  # a broken view must not break the kernel's comms
             items = [M.Error(code="internal", text=M.short(f"{type(error).__name__}: {error}", 4000))]
         comm.send(self._batch(items, number))
 
@@ -77,28 +77,45 @@ class Hub:
         """The items that answer a request."""
         if isinstance(request, M.Hello):
             if request.version != M.VERSION:
-                return [M.Error(code="version", text=f"this kernel speaks version {M.VERSION}, not {request.version}")]
+                return [
+                    M.Error(
+                        code="version", text=f"this kernel speaks version {M.VERSION}, not {request.version}"
+                    )
+                ]
             self.wake()
             return [self.status(), *self.everything()]
         if isinstance(request, M.SnapshotRequest):
             return [self.status(), *self.everything()]
         if isinstance(request, M.DetailRequest):
             found = self.session.graphs.detail(request.graph, request.node)
-            return [found or M.Error(code="unknown-id", text=f"graph {request.graph} has no node {request.node}")]
+            return [
+                found or M.Error(code="unknown-id", text=f"graph {request.graph} has no node {request.node}")
+            ]
         return [self.session.top(max(1, min(100, request.limit)))]
 
-    # ---- state -------------------------------------------------------------------------------------------------------------
+    # ---- state --------------------------------------------------------------------
 
     def status(self):
         """Whether training runs, and where data comes."""
         session = self.session
-        return M.Status(session=self.id, nbtorch=__version__, training=session.training(), step=session.step(),
-                        run=session.cells.current, data_comm=self.data.comm_id if self.data is not None else "")
+        return M.Status(
+            session=self.id,
+            nbtorch=__version__,
+            training=session.training(),
+            step=session.step(),
+            run=session.cells.current,
+            data_comm=self.data.comm_id if self.data is not None else "",
+        )
 
     def everything(self):
         """The newest of every state, as items."""
-        items = [self.session.graphs.whole(), self.session.history.message(), self.session.amp_message,
-                 self.session.profile_message, self.session.cluster_message()]
+        items = [
+            self.session.graphs.whole(),
+            self.session.history.message(),
+            self.session.amp_message,
+            self.session.profile_message,
+            self.session.cluster_message(),
+        ]
         return [item for item in items if item is not None]
 
     def listening(self):
@@ -146,7 +163,7 @@ class Hub:
         for each in asking:
             each.close()
 
-    # ---- sending -----------------------------------------------------------------------------------------------------------
+    # ---- sending --------------------------------------------------------------------
 
     def publish(self, item, key=None):
         """Queue an item. Of items with one key (by default their kind) only the newest is sent."""
@@ -156,8 +173,12 @@ class Hub:
         with self.lock:
             if key in self.pending:
                 self.dropped += 1
-                if key == "graph" and isinstance(self.pending[key], M.GraphSnapshot) and isinstance(item, M.GraphValues):
-                    item = self.session.graphs.whole()      # the structure has not been sent yet
+                if (
+                    key == "graph"
+                    and isinstance(self.pending[key], M.GraphSnapshot)
+                    and isinstance(item, M.GraphValues)
+                ):
+                    item = self.session.graphs.whole()  # the structure has not been sent yet
             else:
                 self.order.append(key)
             self.pending[key] = item

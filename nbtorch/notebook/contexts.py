@@ -8,7 +8,13 @@ from . import live, reports
 from .views import graph as graphs
 from .views.amp import AmpLog
 
-DTYPES = {"float16": "float16", "half": "float16", "fp16": "float16", "bfloat16": "bfloat16", "bf16": "bfloat16"}
+DTYPES = {
+    "float16": "float16",
+    "half": "float16",
+    "fp16": "float16",
+    "bfloat16": "bfloat16",
+    "bf16": "bfloat16",
+}
 
 
 def finish(session, args, report):
@@ -25,9 +31,12 @@ def finish(session, args, report):
     display(report)
 
 
-def emulated(device):
-    """Whether low precision is computed in float32 on this device. Hardware half arithmetic is CUDA's only."""
-    return device == "cpu"
+def native_calls():
+    """Calls so far that a library with low precision arithmetic of its own answered on the CPU."""
+    from ..backend import registry
+
+    answered = registry.counts().get("onednn", {})
+    return sum(calls for name, calls in answered.items() if name != "to_copy")
 
 
 @contextlib.contextmanager
@@ -44,13 +53,15 @@ def autocast(session, args):
         raise UsageError(f"%%autocast: dtype is float16 or bfloat16, not {args.dtype}")
     dtype = getattr(dtypes, name) if name else policy.get_autocast_dtype(args.device)
     log = AmpLog()
-    region = amp.autocast(args.device, dtype, enabled=not args.off)
+    region, native = amp.autocast(args.device, dtype, enabled=not args.off), native_calls()
     try:
         with region, subscribe(log):
             yield region
             log.measure()
     finally:
-        report = reports.AmpReport(log, args.device, dtype.name, region._enabled, emulated(args.device))
+        on = region._enabled
+        emulated = on and args.device == "cpu" and (dtype.name == "float16" or native_calls() == native)
+        report = reports.AmpReport(log, args.device, dtype.name, on, emulated)
         session.amp_message = report.message
         session.hub.publish(report.message)
         finish(session, args, report)
@@ -61,8 +72,12 @@ def profile(session, args):
     """The cell under the profiler, then its top-level ops."""
     from .. import profiler
 
-    prof = profiler.profile(record_shapes=args.shapes, profile_memory=args.memory, with_flops=args.flops,
-                            with_stack=args.stack > 0)
+    prof = profiler.profile(
+        record_shapes=args.shapes,
+        profile_memory=args.memory,
+        with_flops=args.flops,
+        with_stack=args.stack > 0,
+    )
     begun = time.perf_counter()
     prof.start()
     try:
@@ -87,18 +102,38 @@ def profile_report(session, args, prof, wall):
             continue
         shapes = str(event.input_shapes) if args.shapes else ""
         place = event.stack[0] if args.stack and event.stack else ""
-        row = groups.setdefault((event.name, shapes, place), {
-            "op": event.name, "calls": 0, "self": 0.0, "total": 0.0, "memory": 0, "flops": 0, "shapes": shapes,
-            "place": place})
+        row = groups.setdefault(
+            (event.name, shapes, place),
+            {
+                "op": event.name,
+                "calls": 0,
+                "self": 0.0,
+                "total": 0.0,
+                "memory": 0,
+                "flops": 0,
+                "shapes": shapes,
+                "place": place,
+            },
+        )
         row["calls"] += 1
         row["self"] += event.self_cpu_time_total
         row["total"] += event.cpu_time_total
         row["memory"] += event.cpu_memory_usage if args.memory else 0
         row["flops"] += _all_flops(event)
-    key = {"self": "self", "total": "total", "calls": "calls", "memory": "memory", "flops": "flops",
-           "self_cpu_time_total": "self", "cpu_time_total": "total", "count": "calls"}[args.sort]
-    rows = sorted(groups.values(), key=lambda row: -row[key])[:args.limit]
-    table = events.key_averages(args.shapes, args.stack).table(sort_by="self_cpu_time_total", row_limit=args.limit)
+    key = {
+        "self": "self",
+        "total": "total",
+        "calls": "calls",
+        "memory": "memory",
+        "flops": "flops",
+        "self_cpu_time_total": "self",
+        "cpu_time_total": "total",
+        "count": "calls",
+    }[args.sort]
+    rows = sorted(groups.values(), key=lambda row: -row[key])[: args.limit]
+    table = events.key_averages(args.shapes, args.stack).table(
+        sort_by="self_cpu_time_total", row_limit=args.limit
+    )
     report = reports.ProfileReport(rows, wall, table, session.cells.current)
     if events.dropped:
         report.lines = (f"{events.dropped} of the oldest calls were dropped: the buffer was full",)
@@ -110,7 +145,7 @@ def _all_flops(event):
     while stack:
         current = stack.pop()
         if current.flops:
-            total += current.flops                      # a composite that counts speaks for its insides
+            total += current.flops  # a composite that counts speaks for its insides
         else:
             stack.extend(current.cpu_children)
     return total
@@ -134,13 +169,23 @@ def memory(session, args):
         history.add(live.sample(observer, run))
         top = live.top(left, session.variables(), args.top)
         delta = total - observer.start
-        lines = [f"peak {graphs.size_text(peak)} ({_parts(peak_by)}), {graphs.size_text(peak - observer.start)} above the start",
-                 f"now {graphs.size_text(total)} ({_parts(by)}), {_signed(delta)} by this cell",
-                 f"{observer.made} arrays made ({graphs.size_text(observer.allocated)}), {len(left)} still alive",
-                 f"process memory (RSS) {_signed((after or 0) - (before or 0))} to {graphs.size_text(after)}" if after else ""]
+        lines = [
+            f"peak {graphs.size_text(peak)} ({_parts(peak_by)}), {graphs.size_text(peak - observer.start)} above the start",
+            f"now {graphs.size_text(total)} ({_parts(by)}), {_signed(delta)} by this cell",
+            f"{observer.made} arrays made ({graphs.size_text(observer.allocated)}), {len(left)} still alive",
+            f"process memory (RSS) {_signed((after or 0) - (before or 0))} to {graphs.size_text(after)}"
+            if after
+            else "",
+        ]
         cell = M.MemoryCell(run=run or 0, peak=max(0, peak), delta=delta, alive=len(left))
         report = reports.MemoryReport("memory of this cell", lines, top, [history.message(), top, cell])
-        report.peak, report.delta, report.by, report.peak_by, report.alive = peak, delta, by, peak_by, len(left)
+        report.peak, report.delta, report.by, report.peak_by, report.alive = (
+            peak,
+            delta,
+            by,
+            peak_by,
+            len(left),
+        )
         session.hub.publish(cell)
         finish(session, args, report)
 
@@ -164,10 +209,18 @@ def memory_now(session, args):
         by[each.category] += each.nbytes
     total, resident = sum(by.values()), live.rss()
     top = live.top(lives.values(), session.variables(), args.top)
-    lines = [f"{graphs.size_text(total)} in {len(lives)} arrays ({_parts(by)})",
-             f"process memory (RSS) {graphs.size_text(resident)}" if resident else ""]
-    sample = M.MemorySample(time=time.time(), live=total, peak=total, by=live.categories(by), rss=resident,
-                            run=session.cells.current)
+    lines = [
+        f"{graphs.size_text(total)} in {len(lives)} arrays ({_parts(by)})",
+        f"process memory (RSS) {graphs.size_text(resident)}" if resident else "",
+    ]
+    sample = M.MemorySample(
+        time=time.time(),
+        live=total,
+        peak=total,
+        by=live.categories(by),
+        rss=resident,
+        run=session.cells.current,
+    )
     report = reports.MemoryReport("memory now", lines, top, [M.MemoryHistory(samples=[sample]), top])
     report.total, report.by = total, by
     return report
@@ -177,8 +230,11 @@ def memory_now(session, args):
 def graph(session, args):
     """The graph of the newest step the cell makes; without a backward, of what it built and kept."""
     seen = []
-    sampler = live.Sampler(lambda found: seen.append(found) or seen.__delitem__(slice(None, -1)), session.names,
-                           run=lambda: session.cells.current)
+    sampler = live.Sampler(
+        lambda found: seen.append(found) or seen.__delitem__(slice(None, -1)),
+        session.names,
+        run=lambda: session.cells.current,
+    )
     built = Built()
     try:
         with subscribe(sampler, built):

@@ -2,13 +2,19 @@
 
 import datetime
 import os
+import shutil
 import threading
 import time
 
 
 def setup(rank, size, meeting, seed, timeout, owner):
-    """Make this engine rank `rank` of `size`; returns its process id. `owner` is (pid, start time) of the kernel."""
-    os.environ.update({"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)})
+    """Make this engine rank `rank` of `size`; returns its process id. 
+
+    owner: (pid, start time) of the kernel, the same of the controller, and the cluster's folder.
+    """
+    os.environ.update(
+        {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)}
+    )
     import nbtorch
     import nbtorch.distributed as dist
 
@@ -19,8 +25,13 @@ def setup(rank, size, meeting, seed, timeout, owner):
     if hasattr(nbtorch, "manual_seed"):
         nbtorch.manual_seed(seed)
     dist.destroy_process_group()
-    dist.init_process_group("nb", init_method="file://" + meeting, rank=rank, world_size=size,
-                            timeout=datetime.timedelta(seconds=timeout))
+    dist.init_process_group(
+        "nb",
+        init_method="file://" + meeting,
+        rank=rank,
+        world_size=size,
+        timeout=datetime.timedelta(seconds=timeout),
+    )
     _user_names(nbtorch, dist, rank, size)
     return os.getpid()
 
@@ -47,12 +58,13 @@ def start_time(pid):
     import psutil
 
     try:
-        return psutil.Process(pid).create_time()
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
     except psutil.Error:
         return None
 
 
-def _watch(pid, began, controller=None):
+def _watch(pid, began, controller, folder):
     """End this engine, and the controller, when the kernel that started them is gone without having said so."""
     while start_time(pid) == began:
         time.sleep(1.0)
@@ -62,7 +74,8 @@ def _watch(pid, began, controller=None):
         try:
             psutil.Process(controller[0]).terminate()
         except psutil.Error:
-            controller = None       # somebody else was faster
+            controller = None  # somebody else was faster
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

@@ -15,7 +15,7 @@ import time
 
 from . import engine_side
 
-GRACE = 0.3         # how long ranks get to see a death themselves before they are interrupted
+GRACE = 0.3  # how long ranks get to see a death themselves before they are interrupted
 
 
 class RankError(RuntimeError):
@@ -55,15 +55,20 @@ class Engines:
         self.cluster = self.client = None
         self.ids, self.pids, self.dead, self.last = [], {}, {}, {}
         self.generation = 0
-        self.folder = tempfile.mkdtemp(prefix="nbtorch-cluster-")      # readable by this user only
+        self.folder = tempfile.mkdtemp(prefix="nbtorch-cluster-")  # readable by this user only
 
     def start(self):
         """Start controller and engines, give ranks, form the process group."""
         import ipyparallel
 
         try:
-            self.cluster = ipyparallel.Cluster(n=self.size, profile_dir=os.path.join(self.folder, "profile"),
-                                               controller_ip="127.0.0.1", log_level=40, shutdown_atexit=True)
+            self.cluster = ipyparallel.Cluster(
+                n=self.size,
+                profile_dir=os.path.join(self.folder, "profile"),
+                controller_ip="127.0.0.1",
+                log_level=40,
+                shutdown_atexit=True,
+            )
             self.client = self.cluster.start_and_connect_sync()
             self.client.wait_for_engines(self.size, timeout=120, interactive=False)
             if not self.client.session.key:
@@ -78,10 +83,14 @@ class Engines:
 
     def _setup(self):
         pid = os.getpid()
-        owner = (pid, engine_side.start_time(pid), self._controller())
+        owner = (pid, engine_side.start_time(pid), self._controller(), self.folder)
         meeting = os.path.join(self.folder, f"meeting-{self.generation}")
-        waiting = [self.client[engine].apply_async(engine_side.setup, rank, self.size, meeting, self.seed + rank,
-                                                   self.timeout, owner) for rank, engine in enumerate(self.ids)]
+        waiting = [
+            self.client[engine].apply_async(
+                engine_side.setup, rank, self.size, meeting, self.seed + rank, self.timeout, owner
+            )
+            for rank, engine in enumerate(self.ids)
+        ]
         self.pids = {rank: result.get(timeout=120) for rank, result in enumerate(waiting)}
         self.client.purge_everything()
 
@@ -89,7 +98,7 @@ class Engines:
         pid = getattr(getattr(self.cluster, "controller", None), "pid", None)
         return (pid, engine_side.start_time(pid)) if pid else None
 
-    # ---- running -----------------------------------------------------------------------------------------------------------
+    # ---- running --------------------------------------------------------------------
 
     def alive(self):
         """Ranks whose engines are registered; notes the ones that are gone."""
@@ -106,10 +115,14 @@ class Engines:
         """
         gone = sorted(set(ranks) - set(self.alive()))
         if gone:
-            raise RankError(f"rank {gone[0]} is dead: its engine ended; %cluster stop and %cluster start bring a new cluster")
+            raise RankError(
+                f"rank {gone[0]} is dead: its engine ended; %cluster stop and %cluster start bring a new cluster"
+            )
         if not code.lstrip("\n").startswith("%%"):
-            code = "#\n" + code                         # the header line stays counted: line numbers are the cell's
-        results = {rank: self.client[self.ids[rank]].execute(code, silent=False, block=False) for rank in ranks}
+            code = "#\n" + code  # the header line stays counted: line numbers are the cell's
+        results = {
+            rank: self.client[self.ids[rank]].execute(code, silent=False, block=False) for rank in ranks
+        }
         self.last.update(dict.fromkeys(ranks, time.time()))
         flow = Flow(results, show)
         try:
@@ -139,9 +152,11 @@ class Engines:
             time.sleep(0.02)
         self._interrupt(others, flow)
         names = ", ".join(map(str, dead))
-        raise RankError(f"rank {names} died while running this cell (its engine process ended). The other ranks were "
-                        "interrupted and can run cells; their process group has lost a rank, so collectives fail until "
-                        "%cluster stop and %cluster start.")
+        raise RankError(
+            f"rank {names} died while running this cell (its engine process ended). The other ranks were "
+            "interrupted and can run cells; their process group has lost a rank, so collectives fail until "
+            "%cluster stop and %cluster start."
+        )
 
     def _interrupt(self, results, flow, patience=5.0):
         """SIGINT to the ranks that still run, until they have stopped."""
@@ -156,13 +171,15 @@ class Engines:
     def _resync(self):
         alive = self.alive()
         if len(alive) < self.size:
-            return                                      # the group has lost a rank and cannot be in step again
+            return  # the group has lost a rank and cannot be in step again
         self.generation += 1
         try:
             self.client[self.ids].apply_async(engine_side.resync, self.generation).get(timeout=10)
         except Exception as error:
-            print(f"nbtorch: the process group could not be put in step again ({error}); "
-                  "%cluster stop and %cluster start bring a new one")
+            print(
+                f"nbtorch: the process group could not be put in step again ({error}); "
+                "%cluster stop and %cluster start bring a new one"
+            )
 
     def status(self):
         """[(rank, pid, state, seconds since its last cell or None)]."""
@@ -176,10 +193,17 @@ class Engines:
             tasks = queue.get(engine, {})
             busy = isinstance(tasks, dict) and tasks.get("queue", 0)
             since = time.time() - self.last[rank] if rank in self.last else None
-            rows.append((rank, self.pids.get(rank), "dead" if rank not in alive else "busy" if busy else "idle", since))
+            rows.append(
+                (
+                    rank,
+                    self.pids.get(rank),
+                    "dead" if rank not in alive else "busy" if busy else "idle",
+                    since,
+                )
+            )
         return rows
 
-    # ---- ending ------------------------------------------------------------------------------------------------------------
+    # ---- ending --------------------------------------------------------------------
 
     def stop(self):
         """End every process that was started and remove every file; calling it twice is harmless."""
@@ -189,8 +213,9 @@ class Engines:
             alive = [self.ids[rank] for rank in self.alive()] if self.ids else []
             if alive:
                 try:
-                    self.client[alive].apply_async(engine_side.leave).get(timeout=2)
-                except Exception:                       # a busy or dying engine leaves by being ended below
+                    self.client[alive].apply_async(engine_side.leave).get(timeout=0.5)
+                    self.client.shutdown(targets=alive, block=False)  # faster than the signals that follow
+                except Exception:  # a busy or dying engine leaves by being ended below
                     alive = []
             self.client.close()
             self.client = None
@@ -207,7 +232,10 @@ class Engines:
         import psutil
 
         found, roots = [], list(self.pids.values())
-        for launcher in [getattr(self.cluster, "controller", None), *getattr(self.cluster, "engines", {}).values()]:
+        for launcher in [
+            getattr(self.cluster, "controller", None),
+            *getattr(self.cluster, "engines", {}).values(),
+        ]:
             process = getattr(launcher, "process", None)
             if process is not None and process.pid:
                 roots.append(process.pid)
@@ -216,15 +244,18 @@ class Engines:
                 process = psutil.Process(pid)
                 found += [process, *process.children(recursive=True)]
             except psutil.Error:
-                continue                                # it has ended by itself
+                continue  # it has ended by itself
         return found
 
 
 def end(processes, patience=3.0):
-    """Make sure that these processes (psutil objects, so a reused number is never hit) have ended."""
+    """Make sure that these processes (psutil objects, so a reused number is never hit) have ended.
+
+    The helper process of an engine outlives it by seconds; a kernel that shuts down does not get that long.
+    """
     import psutil
 
-    _, alive = psutil.wait_procs(processes, timeout=patience)
+    _, alive = psutil.wait_procs(processes, timeout=0.3)
     for process in alive:
         try:
             process.kill()
@@ -245,13 +276,13 @@ class Flow:
         for rank, result in self.results.items():
             seen = self.seen[rank]
             for stream in ("stdout", "stderr"):
-                text = (getattr(result, stream) or "")[seen[stream]:]
+                text = (getattr(result, stream) or "")[seen[stream] :]
                 if not last:
-                    text = text[:text.rfind("\n") + 1]
+                    text = text[: text.rfind("\n") + 1]
                 if text:
                     seen[stream] += len(text)
                     self.show(rank, stream, text)
-            for output in (result.outputs or [])[seen["outputs"]:]:
+            for output in (result.outputs or [])[seen["outputs"] :]:
                 seen["outputs"] += 1
                 self.show(rank, "display", output)
 

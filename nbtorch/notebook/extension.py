@@ -32,7 +32,7 @@ class Session:
         self.busy, self.steps_before, self._last_sample = False, 0, (None, 0.0)
         self.subscription = None
 
-    # ---- hooks -------------------------------------------------------------------------------------------------------------
+    # ---- hooks --------------------------------------------------------------------
 
     def load(self):
         """Install magics, transformers, events and the observer of places."""
@@ -77,7 +77,7 @@ class Session:
         self.busy = False
         self.cells.remember()
 
-    # ---- live --------------------------------------------------------------------------------------------------------------
+    # ---- live --------------------------------------------------------------------
 
     def start_live(self):
         """Observers for a front end that looks."""
@@ -128,22 +128,8 @@ class Session:
         return live.top(lives, self.variables(), limit)
 
     def variables(self):
-        """{id of storage: name} of tensors the user can name."""
-        from ..core.tensor import Tensor
-
-        Module = live.module_class()
-        found = {}
-        for name, value in list(self.shell.user_ns.items()):
-            if name.startswith("_"):
-                continue
-            if isinstance(value, Tensor):
-                found.setdefault(id(value._s), name)
-            elif Module is not None and isinstance(value, Module):
-                for path, tensor in [*value.named_parameters(), *value.named_buffers()]:
-                    found.setdefault(id(tensor._s), f"{name}.{path}")
-                    if tensor._grad is not None:
-                        found.setdefault(id(tensor._grad._s), f"{name}.{path}.grad")
-        return found
+        """{id of storage: name} of tensors the user can name: variables, parameters, gradients, optimizer state."""
+        return live.variables(self.shell.user_ns)
 
     def cluster_message(self):
         """ClusterState, None without a cluster."""
@@ -152,8 +138,10 @@ class Session:
         from ..events import messages as M
 
         alive = set(self.engines.alive())
-        ranks = [M.Rank(rank=rank, host="127.0.0.1", state="idle" if rank in alive else "dead")
-                 for rank in range(self.engines.size)]
+        ranks = [
+            M.Rank(rank=rank, host="127.0.0.1", state="idle" if rank in alive else "dead")
+            for rank in range(self.engines.size)
+        ]
         return M.ClusterState(backend="nb", ranks=ranks)
 
 

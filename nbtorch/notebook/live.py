@@ -12,7 +12,7 @@ from ..events import messages as M
 from ..events import records as R
 from .views import graph as graphs
 
-INTERVAL = 0.05     # at most 20 graphs a second
+INTERVAL = 0.05  # at most 20 graphs a second
 NORM_LIMIT = 1 << 22
 
 
@@ -26,10 +26,43 @@ def norm(tensor):
         return float(math.sqrt(np.vdot(flat, flat).real)) if np.isfinite(flat).all() else float("nan")
 
 
+def _loaded(module, name):
+    """A class of nbtorch, or None while nothing has imported its module: then no instance can exist."""
+    return getattr(sys.modules.get(f"{__package__.rpartition('.')[0]}.{module}"), name, None)
+
+
 def module_class():
-    """nn.Module, or None while nothing has imported nn: then no module can exist."""
-    found = sys.modules.get(__package__.rpartition(".")[0] + ".nn.modules.module")
-    return getattr(found, "Module", None)
+    """nn.Module, or None."""
+    return _loaded("nn.modules.module", "Module")
+
+
+def variables(namespace):
+    """{id of storage: name} of what a namespace can name: tensors, modules' parameters, optimizers' state."""
+    from ..core.tensor import Tensor
+
+    module, optimizer = module_class(), _loaded("optim.optimizer", "Optimizer")
+    found, optimizers, paths = {}, [], {}
+    for name, value in list(namespace.items()):
+        kind = type(value)
+        if name.startswith("_"):
+            continue
+        if issubclass(kind, Tensor):
+            found.setdefault(id(value._s), name)
+        elif module is not None and issubclass(kind, module):
+            for path, tensor in [*value.named_parameters(), *value.named_buffers()]:
+                found.setdefault(id(tensor._s), f"{name}.{path}")
+                paths.setdefault(id(tensor), f"{name}.{path}")
+                if tensor._grad is not None:
+                    found.setdefault(id(tensor._grad._s), f"{name}.{path}.grad")
+        elif optimizer is not None and issubclass(kind, optimizer):
+            optimizers.append((name, value))
+    for name, value in optimizers:
+        for parameter, state in list(value.state.items()):
+            for key, tensor in state.items() if isinstance(state, dict) else ():
+                if isinstance(tensor, Tensor):
+                    owner = paths.get(id(parameter), "?")
+                    found.setdefault(id(tensor._s), f"{name}.state[{owner}].{key}")
+    return found
 
 
 class Names:
@@ -200,8 +233,15 @@ class History:
 def sample(memory, run=None, step=None):
     """One MemorySample of a Memory observer."""
     total, by, peak, _ = memory.snapshot()
-    return M.MemorySample(time=time.time(), live=max(0, total), peak=max(0, peak), by=categories(by), rss=rss(), run=run,
-                          step=step)
+    return M.MemorySample(
+        time=time.time(),
+        live=max(0, total),
+        peak=max(0, peak),
+        by=categories(by),
+        rss=rss(),
+        run=run,
+        step=step,
+    )
 
 
 def top(lives, names, limit=20):
@@ -215,9 +255,18 @@ def top(lives, names, limit=20):
         if shape is None:
             continue
         storage = live.ref()
-        found.append(M.TopTensor(id=id(storage), name=M.short(names.get(id(storage), "")), bytes=live.nbytes,
-                                 shape=shape[0][:64], dtype=shape[1], category=live.category, device=live.device,
-                                 place=graphs.place_message(live.place)))
+        found.append(
+            M.TopTensor(
+                id=id(storage),
+                name=M.short(names.get(id(storage), "")),
+                bytes=live.nbytes,
+                shape=shape[0][:64],
+                dtype=shape[1],
+                category=live.category,
+                device=live.device,
+                place=graphs.place_message(live.place),
+            )
+        )
         if len(found) >= limit:
             break
     return M.MemoryTop(count=len(ordered), tensors=found)

@@ -5,9 +5,11 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from . import contexts, runcell
 
-_REPORT = (argument("-o", "--output", metavar="NAME", help="store the report under this name"),
-           argument("-q", "--quiet", action="store_true", help="show nothing"),
-           argument("--text", action="store_true", help="plain text, no HTML"))
+_REPORT = (
+    argument("-o", "--output", metavar="NAME", help="store the report under this name"),
+    argument("-q", "--quiet", action="store_true", help="show nothing"),
+    argument("--text", action="store_true", help="plain text, no HTML"),
+)
 
 
 def reporting(function):
@@ -23,7 +25,7 @@ class Commands:
     def __init__(self, session):
         self.session = session
 
-    # ---- contexts ----------------------------------------------------------------------------------------------------------
+    # ---- contexts --------------------------------------------------------------------
 
     def _around(self, name, line, cell):
         """The plain way to run a context magic: below a foreign cell magic, or called by code."""
@@ -47,8 +49,22 @@ class Commands:
         return None
 
     @magic_arguments()
-    @argument("-s", "--sort", default="self", help="self, total, calls, memory or flops",
-              choices=("self", "total", "calls", "memory", "flops", "self_cpu_time_total", "cpu_time_total", "count"))
+    @argument(
+        "-s",
+        "--sort",
+        default="self",
+        help="self, total, calls, memory or flops",
+        choices=(
+            "self",
+            "total",
+            "calls",
+            "memory",
+            "flops",
+            "self_cpu_time_total",
+            "cpu_time_total",
+            "count",
+        ),
+    )
     @argument("-l", "--limit", type=int, default=20, help="rows")
     @argument("-m", "--memory", action="store_true", help="bytes allocated by each op")
     @argument("-f", "--flops", action="store_true", help="floating point operations")
@@ -79,7 +95,9 @@ class Commands:
         return None
 
     @magic_arguments()
-    @argument("--most", type=int, default=60, help="how many boxes at most before modules are collapsed further")
+    @argument(
+        "--most", type=int, default=60, help="how many boxes at most before modules are collapsed further"
+    )
     @argument("--svg", metavar="FILE", help="also write the picture")
     @reporting
     @argument("expression", nargs="*", help="line form: a tensor with history")
@@ -101,12 +119,14 @@ class Commands:
         if not isinstance(value, Tensor):
             raise UsageError(f"%graph shows a tensor's history; {expression} is a {type(value).__name__}")
         if value.grad_fn is None:
-            raise UsageError(f"{expression} has no history: it does not come from tensors that require a gradient")
+            raise UsageError(
+                f"{expression} has no history: it does not come from tensors that require a gradient"
+            )
         found, _ = graphs.walk([value.grad_fn], self.session.names())
         found.title, found.run = f"graph of {expression}", self.session.cells.current
         contexts.show_graph(self.session, args, found)
 
-    # ---- engines -----------------------------------------------------------------------------------------------------------
+    # ---- engines --------------------------------------------------------------------
 
     @magic_arguments()
     @argument("action", nargs="?", default="status", choices=("start", "status", "stop"))
@@ -159,7 +179,7 @@ class Commands:
         finally:
             self.session.hub.publish(self.session.cluster_message())
 
-    # ---- the umbrella ------------------------------------------------------------------------------------------------------
+    # ---- the umbrella --------------------------------------------------------------------
 
     def nbtorch(self, line, cell=None):
         """`%nbtorch NAME …` is `%NAME …` for any of our magics; `on`, `off` switch places and notices, `status` tells."""
@@ -170,17 +190,28 @@ class Commands:
         if name in ("", "status") and cell is None:
             state = "on" if self.session.subscription is not None else "off"
             engines = self.session.engines.size if self.session.engines is not None else 0
-            print(f"nbtorch {state}; panel {'open' if self.session.hub.listening() else 'closed'}; {engines} engines")
+            print(
+                f"nbtorch {state}; panel {'open' if self.session.hub.listening() else 'closed'}; {engines} engines"
+            )
             return None
         if name not in NAMES or (cell is not None) > NAMES[name][1]:
-            raise UsageError(f"nbtorch has no {'cell ' if cell is not None else ''}magic {name!r}; it has {', '.join(NAMES)}")
+            raise UsageError(
+                f"nbtorch has no {'cell ' if cell is not None else ''}magic {name!r}; it has {', '.join(NAMES)}"
+            )
         function = getattr(self, "rank" if name == "on" else name)
         return function(rest.strip()) if cell is None else function(rest.strip(), cell)
 
 
 # name -> (kind, has a cell form)
-NAMES = {"autocast": ("line_cell", True), "profile": ("line_cell", True), "memory": ("line_cell", True),
-         "graph": ("line_cell", True), "cluster": ("line", False), "rank": ("cell", True), "on": ("cell", True)}
+NAMES = {
+    "autocast": ("line_cell", True),
+    "profile": ("line_cell", True),
+    "memory": ("line_cell", True),
+    "graph": ("line_cell", True),
+    "cluster": ("line", False),
+    "rank": ("cell", True),
+    "on": ("cell", True),
+}
 CONTEXTS = ("autocast", "profile", "memory", "graph")
 
 
@@ -195,7 +226,11 @@ def show_output(rank, kind, content):
         marked = "".join(f"[{rank}] {line}" for line in content.splitlines(keepends=True))
         print(marked, end="" if marked.endswith("\n") else "\n", file=stream, flush=True)
         return
-    data = content.get("data", content) if isinstance(content, dict) else getattr(content, "data", {"text/plain": str(content)})
+    data = (
+        content.get("data", content)
+        if isinstance(content, dict)
+        else getattr(content, "data", {"text/plain": str(content)})
+    )
     metadata = content.get("metadata", {}) if isinstance(content, dict) else {}
     rich = {mime: value for mime, value in data.items() if mime != "text/plain"}
     if rich:
@@ -221,7 +256,9 @@ def install(shell, session):
         shell.register_magic_function(getattr(commands, "rank" if name == "on" else name), kind, name)
     for name in CONTEXTS:
         parse, make = getattr(commands, name), getattr(contexts, name)
-        runcell.register(name, lambda line, parse=parse, make=make: make(session, parse_argstring(parse, line)))
+        runcell.register(
+            name, lambda line, parse=parse, make=make: make(session, parse_argstring(parse, line))
+        )
 
 
 def uninstall(shell):

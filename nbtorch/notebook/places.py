@@ -31,14 +31,16 @@ class Cells:
     def __init__(self, shell):
         self.shell, self.sources = shell, {}
         self.runs = getattr(shell.compile, "_filename_map", {})
-        self.known = {}                                 # (file name, line) -> Place, for the current run
+        self.known = {}  # (file name, line) -> Place, for the current run
         self._names, self._raw = (), ""
 
     def before(self, info):
         """pre_run_cell: note the code names the cell about to run may get (versions differ in when they count up)."""
         self._raw = info.raw_cell or ""
         count, code = self.shell.execution_count, info.transformed_cell or self._raw
-        self._names = [self.shell.compile.get_code_name(self._raw, code, number) for number in (count - 1, count)]
+        self._names = [
+            self.shell.compile.get_code_name(self._raw, code, number) for number in (count - 1, count)
+        ]
         self.known.clear()
 
     @property

@@ -48,8 +48,18 @@ class GraphReport(Report):
         self.graph, self.number, self.source, self.most = graph, number, source, most
         self.title = graph.title or "autograd graph"
         self.header = ("op", "role", "name", "module", "place", "shape", "saved bytes")
-        self.rows = [(b.op, b.role, b.name, b.module, repr(b.place) if b.place else "",
-                      "x".join(map(str, b.shapes[0])) if b.shapes else "", b.saved_bytes) for b in graph.boxes]
+        self.rows = [
+            (
+                b.op,
+                b.role,
+                b.name,
+                b.module,
+                repr(b.place) if b.place else "",
+                "x".join(map(str, b.shapes[0])) if b.shapes else "",
+                b.saved_bytes,
+            )
+            for b in graph.boxes
+        ]
 
     def text(self):
         """The collapsed graph as a list, from the loss down."""
@@ -65,8 +75,10 @@ class GraphReport(Report):
 
     def items(self):
         """The whole graph, and the details of its nodes for clicks without a kernel."""
-        details = [graphs.detail(box, self.number, self.source(box.place) if box.place else "")
-                   for box in self.graph.boxes[:500]]
+        details = [
+            graphs.detail(box, self.number, self.source(box.place) if box.place else "")
+            for box in self.graph.boxes[:500]
+        ]
         return [graphs.snapshot(self.graph, self.number, self.source), *details]
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -82,8 +94,10 @@ class AmpReport(Report):
         self.title = f"autocast on {device}, {dtype}" if enabled else f"autocast off on {device}"
         self.lines = [log.sentence()]
         if emulated:
-            self.lines.append("Low precision is emulated here: kernels compute in float32 and round, which spares memory, "
-                              "not time.")
+            self.lines.append(
+                "Low precision is emulated here: kernels compute in float32 and round, which spares memory, "
+                "not time."
+            )
         self.header = ("op", "result dtype", "calls", "casts", "cast bytes")
         self.rows, self.saved_bytes, self.float32_bytes = log.rows(), log.actual, log.in_float32
         self.casts, self.cached, self.message = log.casts, log.cached, log.message(emulated)
@@ -98,13 +112,24 @@ class ProfileReport(Report):
 
     def __init__(self, rows, wall, table, run, title="profile"):
         self.data, self.wall, self.run, self._table = rows, wall, run, table
-        self.title = f"{title}: {sum(r['calls'] for r in rows)} top-level calls, {wall * 1e3:.1f} ms wall time"
+        self.title = (
+            f"{title}: {sum(r['calls'] for r in rows)} top-level calls, {wall * 1e3:.1f} ms wall time"
+        )
         extra = [name for name in ("memory", "flops", "shapes", "place") if any(r.get(name) for r in rows)]
         self.header = ("op", "calls", "total ms", "self ms", "mean us", "%", *extra)
         whole = sum(r["total"] for r in rows) or 1.0
-        self.rows = [(r["op"], r["calls"], f"{r['total'] / 1e3:.3f}", f"{r['self'] / 1e3:.3f}",
-                      f"{r['total'] / r['calls']:.1f}", f"{100 * r['total'] / whole:.1f}",
-                      *[self._cell(name, r.get(name)) for name in extra]) for r in rows]
+        self.rows = [
+            (
+                r["op"],
+                r["calls"],
+                f"{r['total'] / 1e3:.3f}",
+                f"{r['self'] / 1e3:.3f}",
+                f"{r['total'] / r['calls']:.1f}",
+                f"{100 * r['total'] / whole:.1f}",
+                *[self._cell(name, r.get(name)) for name in extra],
+            )
+            for r in rows
+        ]
         self.lines = ()
 
     @staticmethod
@@ -119,8 +144,17 @@ class ProfileReport(Report):
 
     def items(self):
         """The ProfileTable."""
-        rows = [M.ProfileRow(op=M.short(r["op"]), calls=r["calls"], self_us=r["self"], total_us=r["total"],
-                             bytes=max(0, r.get("memory") or 0), flops=r.get("flops") or 0) for r in self.data[:500]]
+        rows = [
+            M.ProfileRow(
+                op=M.short(r["op"]),
+                calls=r["calls"],
+                self_us=r["self"],
+                total_us=r["total"],
+                bytes=max(0, r.get("memory") or 0),
+                flops=r.get("flops") or 0,
+            )
+            for r in self.data[:500]
+        ]
         return [M.ProfileTable(title="profile", run=self.run, wall_us=self.wall * 1e6, rows=rows)]
 
 
@@ -132,8 +166,17 @@ class MemoryReport(Report):
     def __init__(self, title, lines, tops, messages):
         self.title, self.lines, self._items = title, lines, messages
         self.header = ("tensor", "shape", "dtype", "bytes", "category", "made at") if tops.tensors else ()
-        self.rows = [(t.name or "(no name)", "x".join(map(str, t.shape)) or "scalar", t.dtype, size_text(t.bytes), t.category,
-                      _place(t.place)) for t in tops.tensors]
+        self.rows = [
+            (
+                t.name or "(no name)",
+                "x".join(map(str, t.shape)) or "scalar",
+                t.dtype,
+                size_text(t.bytes),
+                t.category,
+                _place(t.place),
+            )
+            for t in tops.tensors
+        ]
 
     def items(self):
         """The messages it was made from."""
@@ -152,4 +195,7 @@ class ClusterReport(Report):
     def __init__(self, rows):
         self.title = f"{len(rows)} engines on 127.0.0.1"
         self.header = ("rank", "pid", "state", "last cell")
-        self.rows = [(rank, pid, state, "" if since is None else f"{since:.0f} s ago") for rank, pid, state, since in rows]
+        self.rows = [
+            (rank, pid, state, "" if since is None else f"{since:.0f} s ago")
+            for rank, pid, state, since in rows
+        ]

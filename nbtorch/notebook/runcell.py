@@ -54,7 +54,7 @@ def show(value):
     sys.displayhook(value)
 
 
-# ---- source ------------------------------------------------------------------------------------------------------------------
+# ---- source --------------------------------------------------------------------
 
 
 def header(line):
@@ -77,7 +77,10 @@ def transform_lines(lines):
         return lines
     ranks = _RANKS.match(lines[0].rstrip("\r\n"))
     if ranks is not None:
-        return [f"%%{ranks['name']} {ranks['spec'].replace(' ', '') or 'all'} {ranks['rest'].strip()}\n", *lines[1:]]
+        return [
+            f"%%{ranks['name']} {ranks['spec'].replace(' ', '') or 'all'} {ranks['rest'].strip()}\n",
+            *lines[1:],
+        ]
     out, at = [], 0
     while at < len(lines):
         found = header(lines[at])
@@ -89,14 +92,14 @@ def transform_lines(lines):
             out.append(lines[at])
         at += 1
     if at < len(lines) and lines[at].startswith("%%"):
-        return lines        # a cell magic of somebody else stands below: the registered magic runs it
+        return lines  # a cell magic of somebody else stands below: the registered magic runs it
     return out + lines[at:] if out else lines
 
 
-transform_lines.has_side_effects = True     # a terminal then waits for a blank line, as after any cell magic
+transform_lines.has_side_effects = True  # a terminal then waits for a blank line, as after any cell magic
 
 
-# ---- tree --------------------------------------------------------------------------------------------------------------------
+# ---- tree --------------------------------------------------------------------
 
 
 def _marker(node):
@@ -140,7 +143,7 @@ def wrap(tree, interactivity="last_expr"):
         headers.append((found, tree.body[len(headers)]))
     if not headers:
         return tree
-    body = tree.body[len(headers):]
+    body = tree.body[len(headers) :]
     future = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     body = [node for node in body if node not in future]
     tail = []
@@ -162,15 +165,17 @@ def wrap(tree, interactivity="last_expr"):
 
 def _kept(value, function):
     call = _placed(_call(function), value)
-    call.args = [value]         # the user's own expression keeps its own lines
+    call.args = [value]  # the user's own expression keeps its own lines
     return call
 
 
 def _shown(node):
-    return ast.copy_location(ast.Expr(_kept(node.value, "show")), node) if isinstance(node, ast.Expr) else node
+    return (
+        ast.copy_location(ast.Expr(_kept(node.value, "show")), node) if isinstance(node, ast.Expr) else node
+    )
 
 
-# ---- the plain way -----------------------------------------------------------------------------------------------------------
+# ---- the plain way --------------------------------------------------------------------
 
 
 def run_body(shell, body):
@@ -188,7 +193,9 @@ def run_body(shell, body):
         return shell.run_cell_magic(name, line.strip(), "".join(lines[1:]))
     source = shell.transform_cell("".join(lines))
     if shell.should_run_async(body, transformed_cell=source, preprocessing_exc_tuple=None):
-        raise UsageError("top-level await does not work below another cell magic; make ours the first line of the cell.")
+        raise UsageError(
+            "top-level await does not work below another cell magic; make ours the first line of the cell."
+        )
     name = shell.compile.cache(source, shell.execution_count, raw_code=body)
     tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -200,7 +207,7 @@ def run_body(shell, body):
     return None if quiet else value
 
 
-# ---- install -----------------------------------------------------------------------------------------------------------------
+# ---- install --------------------------------------------------------------------
 
 
 def install(shell):

@@ -11,10 +11,23 @@ def entries(events, pid=0):
     for event in events:
         if event.name == "[memory]":
             total += event.self_cpu_memory_usage
-            found.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": pid,
-                          "tid": event.thread, "ts": event.time_range.start,
-                          "args": {"Bytes": event.self_cpu_memory_usage, "Device Id": -1, "Device Type": 0,
-                                   "Total Allocated": total}})
+            found.append(
+                {
+                    "ph": "i",
+                    "s": "t",
+                    "cat": "cpu_instant_event",
+                    "name": "[memory]",
+                    "pid": pid,
+                    "tid": event.thread,
+                    "ts": event.time_range.start,
+                    "args": {
+                        "Bytes": event.self_cpu_memory_usage,
+                        "Device Id": -1,
+                        "Device Type": 0,
+                        "Total Allocated": total,
+                    },
+                }
+            )
             continue
         args = {"External id": event.id, "Sequence number": event.sequence_nr}
         if event.input_shapes:
@@ -25,15 +38,29 @@ def entries(events, pid=0):
             args["Call stack"] = ";".join(event.stack)
         if event.module:
             args["Module"] = event.module
-        found.append({"ph": "X", "cat": event.kind, "name": event.name, "pid": pid, "tid": event.thread,
-                      "ts": event.time_range.start, "dur": event.cpu_time_total, "args": args})
+        found.append(
+            {
+                "ph": "X",
+                "cat": event.kind,
+                "name": event.name,
+                "pid": pid,
+                "tid": event.thread,
+                "ts": event.time_range.start,
+                "dur": event.cpu_time_total,
+                "args": args,
+            }
+        )
     return found
 
 
 def document(events, **flags):
     """The whole JSON document."""
-    return {"schemaVersion": 1, "displayTimeUnit": "ms", **{name: int(value) for name, value in flags.items()},
-            "traceEvents": entries(events)}
+    return {
+        "schemaVersion": 1,
+        "displayTimeUnit": "ms",
+        **{name: int(value) for name, value in flags.items()},
+        "traceEvents": entries(events),
+    }
 
 
 def write(path, events, **flags):

@@ -23,7 +23,14 @@ class _Times:
     device_memory_usage = self_device_memory_usage = 0
     cuda_time = cuda_time_total = self_cuda_time_total = 0
     cuda_memory_usage = self_cuda_memory_usage = 0
-    use_device, node_id, is_async, is_remote, is_legacy, is_user_annotation = None, -1, False, False, False, False
+    use_device, node_id, is_async, is_remote, is_legacy, is_user_annotation = (
+        None,
+        -1,
+        False,
+        False,
+        False,
+        False,
+    )
     overload_name = ""
 
     def __getattr__(self, name):
@@ -69,11 +76,13 @@ class FunctionEvent(_Times):
 
     def __repr__(self):
         children = str([child.id for child in self.cpu_children])
-        return (f"<FunctionEvent id={self.id} name={self.name} overload_name= device_type=DeviceType.CPU node_id=-1 "
-                f"cpu_time={self.cpu_time_str} start_us={self.time_range.start} end_us={self.time_range.end} "
-                f"cpu_children={children} thread={self.thread} input_shapes={self.input_shapes} "
-                f"cpu_memory_usage={self.cpu_memory_usage} is_async=False is_remote=False seq_nr={self.sequence_nr} "
-                "is_legacy=False>")
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} overload_name= device_type=DeviceType.CPU node_id=-1 "
+            f"cpu_time={self.cpu_time_str} start_us={self.time_range.start} end_us={self.time_range.end} "
+            f"cpu_children={children} thread={self.thread} input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage} is_async=False is_remote=False seq_nr={self.sequence_nr} "
+            "is_legacy=False>"
+        )
 
 
 class FunctionEventAvg(_Times):
@@ -107,9 +116,11 @@ class FunctionEventAvg(_Times):
         return self.cpu_time_total / self.count if self.count else 0.0
 
     def __repr__(self):
-        return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
-                f" self_cuda_time=0.000us cuda_time=0.000us input_shapes={self.input_shapes or ''} "
-                f"cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>")
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
+            f" self_cuda_time=0.000us cuda_time=0.000us input_shapes={self.input_shapes or ''} "
+            f"cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>"
+        )
 
 
 class EventList(list):
@@ -117,19 +128,43 @@ class EventList(list):
 
     def __init__(self, items=(), profile_memory=False, with_flops=False, dropped=0, use_device=None):
         super().__init__(items)
-        self._profile_memory, self._with_flops, self.dropped, self._use_device = profile_memory, with_flops, dropped, use_device
+        self._profile_memory, self._with_flops, self.dropped, self._use_device = (
+            profile_memory,
+            with_flops,
+            dropped,
+            use_device,
+        )
 
-    def table(self, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55,
-              max_shapes_column_width=80, header=None, top_level_events_only=False, time_unit=None):
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+        time_unit=None,
+    ):
         """The table as text, in torch.profiler's layout.
 
         sort_by: an attribute of the rows, such as self_cpu_time_total, cpu_memory_usage, count, flops.
         https://docs.pytorch.org/docs/stable/profiler.html
         """
-        return tables.build(self, sort_by=sort_by, row_limit=row_limit, max_src_column_width=max_src_column_width,
-                            max_name_column_width=max_name_column_width, max_shapes_column_width=max_shapes_column_width,
-                            header=header, top_level_events_only=top_level_events_only, time_unit=time_unit,
-                            profile_memory=self._profile_memory, with_flops=self._with_flops, dropped=self.dropped)
+        return tables.build(
+            self,
+            sort_by=sort_by,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+            time_unit=time_unit,
+            profile_memory=self._profile_memory,
+            with_flops=self._with_flops,
+            dropped=self.dropped,
+        )
 
     __str__ = table
 

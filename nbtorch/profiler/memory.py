@@ -17,7 +17,12 @@ from ..core.tensor import Tensor
 from ..events import records as R
 
 CATEGORIES = ("parameter", "gradient", "activation", "optimizer", "other")
-_TAGS = {"parameter": "parameter", "buffer": "parameter", "gradient": "gradient", "optimizer_state": "optimizer"}
+_TAGS = {
+    "parameter": "parameter",
+    "buffer": "parameter",
+    "gradient": "gradient",
+    "optimizer_state": "optimizer",
+}
 
 
 class Live:
@@ -37,15 +42,15 @@ def scan():
     found, owners = {}, set()
     tensors, nodes, optimizers = [], [], []
     module = sys.modules.get(__package__.rpartition(".")[0] + ".optim.optimizer")
-    optimizer_class = getattr(module, "Optimizer", None)      # while nothing imported it there is none
+    optimizer_class = getattr(module, "Optimizer", None)  # while nothing imported it there is none
     for each in gc.get_objects():
         kind = type(each)
         if kind in (storages.Storage, storages.TrackedStorage, storages.CudaStorage):
-            owner = id(arrays.owner_of(each.data))      # two storages over one array count once
+            owner = id(arrays.owner_of(each.data))  # two storages over one array count once
             if owner not in owners:
                 owners.add(owner)
                 found[id(each)] = Live(each.nbytes, "other", str(each.device), weakref.ref(each), None)
-        elif issubclass(kind, Tensor):                  # never isinstance: it asks objects for __class__
+        elif issubclass(kind, Tensor):  # never isinstance: it asks objects for __class__
             tensors.append(each)
         elif issubclass(kind, Node):
             nodes.append(each)
@@ -80,7 +85,7 @@ class Memory:
     """Observer: live bytes, by category, and their peak. `place` (a function without arguments) says where we are."""
 
     def __init__(self, place=None):
-        self.place, self.lock = place, threading.RLock()   # a storage may die while this thread is in here
+        self.place, self.lock = place, threading.RLock()  # a storage may die while this thread is in here
         self.live = scan()
         self.now = dict.fromkeys(CATEGORIES, 0)
         for each in self.live.values():
@@ -88,7 +93,7 @@ class Memory:
         self.total = sum(self.now.values())
         self.start, self.start_by = self.total, dict(self.now)
         self.peak, self.peak_by, self.allocated, self.made, self.freed = self.total, dict(self.now), 0, 0, 0
-        self.known = set(self.live)                     # ids alive at the start, to tell what a cell left behind
+        self.known = set(self.live)  # ids alive at the start, to tell what a cell left behind
         self._actions = {R.Alloc: self._alloc, R.Free: self._free, R.Tag: self._tag, R.NodeMade: self._node}
 
     def __call__(self, record):
@@ -101,7 +106,7 @@ class Memory:
         place = self.place() if self.place is not None else None
         key = record.storage_id
         old = self.live.get(key)
-        if old is not None:                             # its death was not seen
+        if old is not None:  # its death was not seen
             self._remove(key, old)
         self.known.discard(key)
         self.live[key] = Live(record.nbytes, "other", str(record.device), weakref.ref(record.storage), place)

@@ -88,9 +88,12 @@ def supported_activities():
 
 def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
     """An on_trace_ready handler that writes one Chrome trace a cycle into a folder."""
+
     def handler(prof):
         os.makedirs(dir_name, exist_ok=True)
-        name = f"{worker_name or f'worker_{os.getpid()}'}.{time.time_ns()}.pt.trace.json" + (".gz" if use_gzip else "")
+        name = f"{worker_name or f'worker_{os.getpid()}'}.{time.time_ns()}.pt.trace.json" + (
+            ".gz" if use_gzip else ""
+        )
         prof.export_chrome_trace(os.path.join(dir_name, name))
 
     return handler
@@ -104,11 +107,26 @@ class profile:
     are counted. AssertionError when results are asked for before it started.
     """
 
-    def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
-                 with_stack=False, with_flops=False, with_modules=False, experimental_config=None, acc_events=False,
-                 use_cuda=None, capacity=trace.CAPACITY):
+    def __init__(
+        self,
+        *,
+        activities=None,
+        schedule=None,
+        on_trace_ready=None,
+        record_shapes=False,
+        profile_memory=False,
+        with_stack=False,
+        with_flops=False,
+        with_modules=False,
+        experimental_config=None,
+        acc_events=False,
+        use_cuda=None,
+        capacity=trace.CAPACITY,
+    ):
         if use_cuda is not None:
-            warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
+            warnings.warn(
+                "`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2
+            )
         self.activities = set(activities) if activities is not None else supported_activities()
         if not self.activities:
             raise AssertionError("No valid profiler activities found")
@@ -137,8 +155,14 @@ class profile:
 
     def _begin(self):
         self._events = None
-        self._trace = trace.Trace(self.record_shapes, self.with_flops, self.with_stack,
-                                  self.with_modules, self.profile_memory, self.capacity)
+        self._trace = trace.Trace(
+            self.record_shapes,
+            self.with_flops,
+            self.with_stack,
+            self.with_modules,
+            self.profile_memory,
+            self.capacity,
+        )
         self._subscription = subscribe(self._trace)
 
     def _mark(self):
@@ -197,8 +221,15 @@ class profile:
 
     def export_chrome_trace(self, path):
         """Write the calls as a Chrome trace (JSON, or .gz)."""
-        chrome.write(path, self.events(), with_stack=self.with_stack, profile_memory=self.profile_memory,
-                     record_shapes=self.record_shapes, with_modules=self.with_modules, with_flops=self.with_flops)
+        chrome.write(
+            path,
+            self.events(),
+            with_stack=self.with_stack,
+            profile_memory=self.profile_memory,
+            record_shapes=self.record_shapes,
+            with_modules=self.with_modules,
+            with_flops=self.with_flops,
+        )
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """Write one line per call stack with its summed metric, for flame graphs. Needs with_stack=True."""
@@ -227,12 +258,29 @@ class profile:
 class autograd_profile:
     """torch.autograd.profiler.profile: the same table without a schedule."""
 
-    def __init__(self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False,
-                 profile_memory=False, with_stack=False, with_modules=False, use_kineto=True, use_cpu=True,
-                 acc_events=False):
+    def __init__(
+        self,
+        enabled=True,
+        *,
+        use_cuda=False,
+        use_device=None,
+        record_shapes=False,
+        with_flops=False,
+        profile_memory=False,
+        with_stack=False,
+        with_modules=False,
+        use_kineto=True,
+        use_cpu=True,
+        acc_events=False,
+    ):
         self.enabled = enabled
-        self._profile = profile(record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory,
-                                with_stack=with_stack, with_modules=with_modules)
+        self._profile = profile(
+            record_shapes=record_shapes,
+            with_flops=with_flops,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_modules=with_modules,
+        )
         self.entered, self._done = False, False
 
     def __enter__(self):

@@ -4,7 +4,7 @@ import os
 import sys
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-namers = []         # functions filename -> label ("In[7]") or None
+namers = []  # functions filename -> label ("In[7]") or None
 
 
 def label(filename):

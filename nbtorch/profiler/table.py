@@ -23,11 +23,11 @@ def share_text(part, whole):
 
 def cut(name, limit):
     """A name that fits a column."""
-    return name if limit is None or len(name) < limit - 3 else name[:limit - 3] + "..."
+    return name if limit is None or len(name) < limit - 3 else name[: limit - 3] + "..."
 
 
 def _cut_path(path, limit):
-    return path if len(path) <= limit else "..." + path[len(path) - limit + 3:]
+    return path if len(path) <= limit else "..." + path[len(path) - limit + 3 :]
 
 
 def _flop_scale(rows):
@@ -38,7 +38,7 @@ def _flop_scale(rows):
     power, least = 0, min(counted)
     while least >= 1000.0 ** (power + 1) and power < len(FLOP_UNITS) - 1:
         power += 1
-    return 1000.0 ** power, FLOP_UNITS[power]
+    return 1000.0**power, FLOP_UNITS[power]
 
 
 def _time(us, text, unit):
@@ -48,6 +48,7 @@ def _time(us, text, unit):
 
 def _columns(rows, total, unit, profile_memory, with_flops, name_limit, shapes_limit, src_limit):
     """[(title, width, alignment, row -> text)] of the table."""
+
     def width(texts, limit):
         longest = max(map(len, texts)) + 4
         return longest if limit is None else min(longest, limit)
@@ -55,7 +56,12 @@ def _columns(rows, total, unit, profile_memory, with_flops, name_limit, shapes_l
     columns = [
         ("Name", width([row.key for row in rows], name_limit), ">", lambda row: cut(row.key, name_limit)),
         ("Self CPU %", WIDTH, ">", lambda row: share_text(row.self_cpu_time_total, total)),
-        ("Self CPU", WIDTH, ">", lambda row: _time(row.self_cpu_time_total, row.self_cpu_time_total_str, unit)),
+        (
+            "Self CPU",
+            WIDTH,
+            ">",
+            lambda row: _time(row.self_cpu_time_total, row.self_cpu_time_total_str, unit),
+        ),
         ("CPU total %", WIDTH, ">", lambda row: share_text(row.cpu_time_total, total)),
         ("CPU total", WIDTH, ">", lambda row: _time(row.cpu_time_total, row.cpu_time_total_str, unit)),
         ("CPU time avg", WIDTH, ">", lambda row: _time(row.cpu_time, row.cpu_time_str, unit)),
@@ -69,17 +75,36 @@ def _columns(rows, total, unit, profile_memory, with_flops, name_limit, shapes_l
         columns.append(("Input Shapes", wide, ">", lambda row: str(row.input_shapes)[:wide]))
     if any(row.stack for row in rows):
         src = width([entry for row in rows for entry in row.stack or ()], src_limit)
-        columns.append(("Source Location", src, "<", lambda row: _cut_path(row.stack[0], src) if row.stack else ""))
+        columns.append(
+            ("Source Location", src, "<", lambda row: _cut_path(row.stack[0], src) if row.stack else "")
+        )
     scale = _flop_scale(rows) if with_flops else None
     if scale:
-        columns.append((f"Total {scale[1]}", WIDTH, ">",
-                        lambda row: f"{row.flops / scale[0]:8.3f}" if row.flops > 0 else "--"))
+        columns.append(
+            (
+                f"Total {scale[1]}",
+                WIDTH,
+                ">",
+                lambda row: f"{row.flops / scale[0]:8.3f}" if row.flops > 0 else "--",
+            )
+        )
     return columns
 
 
-def build(rows, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55,
-          max_shapes_column_width=80, header=None, top_level_events_only=False, time_unit=None,
-          profile_memory=False, with_flops=False, dropped=0):
+def build(
+    rows,
+    sort_by=None,
+    row_limit=100,
+    max_src_column_width=75,
+    max_name_column_width=55,
+    max_shapes_column_width=80,
+    header=None,
+    top_level_events_only=False,
+    time_unit=None,
+    profile_memory=False,
+    with_flops=False,
+    dropped=0,
+):
     """The table; "" without rows. AttributeError names a sort key no row has."""
     rows = list(rows)
     if not rows:
@@ -87,8 +112,16 @@ def build(rows, sort_by=None, row_limit=100, max_src_column_width=75, max_name_c
     if sort_by is not None:
         rows.sort(key=lambda row: getattr(row, sort_by.replace("cuda", "device")), reverse=True)
     total = sum(row.self_cpu_time_total for row in rows)
-    columns = _columns(rows, total, time_unit, profile_memory, with_flops, max_name_column_width,
-                       max_shapes_column_width, max_src_column_width)
+    columns = _columns(
+        rows,
+        total,
+        time_unit,
+        profile_memory,
+        with_flops,
+        max_name_column_width,
+        max_shapes_column_width,
+        max_src_column_width,
+    )
     line = sum(width for _, width, _, _ in columns) + len(GAP) * (len(columns) - 1)
     rule = "".join("-" * width + GAP for _, width, _, _ in columns)
     out = []
@@ -117,6 +150,10 @@ def _lines(row, columns):
     """A row's line, and one more for each further entry of its stack."""
     lines = ["".join(f"{text(row): {align}{width}}" + GAP for _, width, align, text in columns)]
     for entry in (row.stack or ())[1:]:
-        lines.append("".join(f"{_cut_path(entry, width) if title == 'Source Location' else '': {align}{width}}" + GAP
-                             for title, width, align, _ in columns))
+        lines.append(
+            "".join(
+                f"{_cut_path(entry, width) if title == 'Source Location' else '': {align}{width}}" + GAP
+                for title, width, align, _ in columns
+            )
+        )
     return lines

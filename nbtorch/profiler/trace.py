@@ -18,8 +18,25 @@ CAPACITY = 1_000_000
 class Call:
     """A call in progress, then finished; holds no tensor."""
 
-    __slots__ = ("id", "name", "kind", "t0", "t1", "parent", "thread", "memory", "shapes", "dtypes", "flops", "stack",
-                 "module", "phase", "error", "key", "number")
+    __slots__ = (
+        "id",
+        "name",
+        "kind",
+        "t0",
+        "t1",
+        "parent",
+        "thread",
+        "memory",
+        "shapes",
+        "dtypes",
+        "flops",
+        "stack",
+        "module",
+        "phase",
+        "error",
+        "key",
+        "number",
+    )
 
     def __init__(self, id, name, kind, t0, thread, parent):
         self.id, self.name, self.kind, self.t0, self.thread, self.parent = id, name, kind, t0, thread, parent
@@ -42,16 +59,28 @@ def op_name(op):
 class Trace:
     """An observer of the event stream that collects calls."""
 
-    def __init__(self, record_shapes=False, with_flops=False, with_stack=False, with_modules=False, profile_memory=False,
-                 capacity=CAPACITY):
+    def __init__(
+        self,
+        record_shapes=False,
+        with_flops=False,
+        with_stack=False,
+        with_modules=False,
+        profile_memory=False,
+        capacity=CAPACITY,
+    ):
         self.record_shapes, self.with_flops, self.with_stack = record_shapes, with_flops, with_stack
         self.with_modules, self.profile_memory = with_modules, profile_memory
         self.calls = deque(maxlen=capacity)
         self.made, self.finished = itertools.count(1), 0
-        self.outside = []                               # (time, bytes) of memory outside any call
+        self.outside = []  # (time, bytes) of memory outside any call
         self.local, self.begin = _Thread(), time.perf_counter_ns()
-        self._actions = {R.OpEnter: self._enter, R.OpExit: self._exit, R.NodeRun: self._node, R.SpanEnter: self._span,
-                         R.SpanExit: self._span_end}
+        self._actions = {
+            R.OpEnter: self._enter,
+            R.OpExit: self._exit,
+            R.NodeRun: self._node,
+            R.SpanEnter: self._span,
+            R.SpanExit: self._span_end,
+        }
         if profile_memory:
             self._actions.update({R.Alloc: self._alloc, R.Free: self._free})
 
@@ -95,7 +124,7 @@ class Trace:
 
     def _exit(self, record):
         stack = self.local.open
-        while stack:                                    # calls whose end was lost with an exception end here
+        while stack:  # calls whose end was lost with an exception end here
             call = stack.pop()
             if call.key == record.seq:
                 call.error = record.error is not None
@@ -111,7 +140,9 @@ class Trace:
         """A backward node has run: it becomes the parent of what ran inside its time."""
         name = record.node.name()
         stack = self.local.open
-        call = Call(next(self.made), name, "cpu_op", record.t0, threading.get_ident(), stack[-1] if stack else None)
+        call = Call(
+            next(self.made), name, "cpu_op", record.t0, threading.get_ident(), stack[-1] if stack else None
+        )
         call.phase, call.number = "backward", record.node._sequence_nr()
         siblings = self.local.orphans if call.parent is None else self._siblings(call)
         for child in _since(siblings, record.t0):
@@ -153,7 +184,7 @@ class Trace:
         name = record.name if record.kind == "record_function" else f"nn.Module: {record.path or record.name}"
         stack = self.local.open
         if not any(call.key is None and call.name == name for call in stack):
-            return                                      # it began before the profile
+            return  # it began before the profile
         while stack:
             call = stack.pop()
             self._close(call, record.t)
@@ -202,10 +233,19 @@ def events(trace):
     threads, made, order = {}, {}, sorted(trace.calls, key=lambda call: (call.t0, -call.t1, call.id))
     for call in order:
         thread = threads.setdefault(call.thread, len(threads) + 1)
-        event = FunctionEvent(call.id, call.name, thread, (call.t0 - trace.begin) / 1e3, (call.t1 - trace.begin) / 1e3,
-                              call.kind)
+        event = FunctionEvent(
+            call.id,
+            call.name,
+            thread,
+            (call.t0 - trace.begin) / 1e3,
+            (call.t1 - trace.begin) / 1e3,
+            call.kind,
+        )
         event.input_shapes, event.input_dtypes = call.shapes or [], call.dtypes or []
-        event.self_cpu_memory_usage, event.flops = call.memory, call.flops if isinstance(call.flops, int) else 0
+        event.self_cpu_memory_usage, event.flops = (
+            call.memory,
+            call.flops if isinstance(call.flops, int) else 0,
+        )
         event.stack, event.module, event.phase = stacks.describe(call.stack), call.module, call.phase
         event.sequence_nr, event.error = call.number, call.error
         made[id(call)] = event
@@ -218,7 +258,9 @@ def events(trace):
     found = [made[id(call)] for call in order]
     for t, nbytes, thread in trace.outside:
         at = (t - trace.begin) / 1e3
-        event = FunctionEvent(next(trace.made), "[memory]", threads.setdefault(thread, len(threads) + 1), at, at, "memory")
+        event = FunctionEvent(
+            next(trace.made), "[memory]", threads.setdefault(thread, len(threads) + 1), at, at, "memory"
+        )
         event.self_cpu_memory_usage = nbytes
         found.append(event)
     return found

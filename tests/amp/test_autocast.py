@@ -165,9 +165,38 @@ def test_every_mark_is_one_that_is_known():
         assert set(marks) <= known, op
 
 
-CASES = ["mm", "matmul", "bmm", "addmm", "exp", "softmax", "log_softmax", "sum", "layer_norm", "gelu", "mse_loss", "cat",
-         "stack", "prod", "nll_loss", "cross_entropy", "linear", "conv2d", "batch_norm", "norm", "pow", "smooth_l1_loss",
-         "baddbmm", "binary_cross_entropy", "scaled_dot_product_attention", "relu", "cumsum", "prelu", "einsum", "mul"]
+CASES = [
+    "mm",
+    "matmul",
+    "bmm",
+    "addmm",
+    "exp",
+    "softmax",
+    "log_softmax",
+    "sum",
+    "layer_norm",
+    "gelu",
+    "mse_loss",
+    "cat",
+    "stack",
+    "prod",
+    "nll_loss",
+    "cross_entropy",
+    "linear",
+    "conv2d",
+    "batch_norm",
+    "norm",
+    "pow",
+    "smooth_l1_loss",
+    "baddbmm",
+    "binary_cross_entropy",
+    "scaled_dot_product_attention",
+    "relu",
+    "cumsum",
+    "prelu",
+    "einsum",
+    "mul",
+]
 
 
 def call(t, name, dtype):
@@ -176,19 +205,37 @@ def call(t, name, dtype):
     batch = t.ones(2, 4, 4, dtype=dtype)
     F = t.nn.functional
     table = {
-        "mm": lambda: t.mm(x, y), "matmul": lambda: t.matmul(x, y), "bmm": lambda: t.bmm(batch, batch),
-        "addmm": lambda: t.addmm(y, y, y), "baddbmm": lambda: t.baddbmm(batch, batch, batch), "exp": lambda: t.exp(x),
-        "softmax": lambda: t.softmax(x, 1), "log_softmax": lambda: t.log_softmax(x, 1), "sum": lambda: t.sum(x),
-        "layer_norm": lambda: F.layer_norm(x, (4,)), "gelu": lambda: F.gelu(x), "mse_loss": lambda: F.mse_loss(x, x),
-        "cat": lambda: t.cat([x, t.ones(2, 4)]), "stack": lambda: t.stack([x, t.ones(2, 4)]), "prod": lambda: t.prod(x),
-        "nll_loss": lambda: F.nll_loss(x, t.tensor([0, 1])), "cross_entropy": lambda: F.cross_entropy(x, t.tensor([0, 1])),
-        "linear": lambda: F.linear(x, y, y[0]), "conv2d": lambda: F.conv2d(t.ones(1, 2, 4, 4, dtype=dtype),
-                                                                         t.ones(3, 2, 2, 2, dtype=dtype)),
-        "batch_norm": lambda: F.batch_norm(x, t.zeros(4), t.ones(4)), "norm": lambda: t.norm(x), "pow": lambda: t.pow(x, 2),
-        "smooth_l1_loss": lambda: F.smooth_l1_loss(x, x), "relu": lambda: t.relu(x), "cumsum": lambda: t.cumsum(x, 0),
-        "binary_cross_entropy": lambda: F.binary_cross_entropy(x, x), "mul": lambda: x * x,
+        "mm": lambda: t.mm(x, y),
+        "matmul": lambda: t.matmul(x, y),
+        "bmm": lambda: t.bmm(batch, batch),
+        "addmm": lambda: t.addmm(y, y, y),
+        "baddbmm": lambda: t.baddbmm(batch, batch, batch),
+        "exp": lambda: t.exp(x),
+        "softmax": lambda: t.softmax(x, 1),
+        "log_softmax": lambda: t.log_softmax(x, 1),
+        "sum": lambda: t.sum(x),
+        "layer_norm": lambda: F.layer_norm(x, (4,)),
+        "gelu": lambda: F.gelu(x),
+        "mse_loss": lambda: F.mse_loss(x, x),
+        "cat": lambda: t.cat([x, t.ones(2, 4)]),
+        "stack": lambda: t.stack([x, t.ones(2, 4)]),
+        "prod": lambda: t.prod(x),
+        "nll_loss": lambda: F.nll_loss(x, t.tensor([0, 1])),
+        "cross_entropy": lambda: F.cross_entropy(x, t.tensor([0, 1])),
+        "linear": lambda: F.linear(x, y, y[0]),
+        "conv2d": lambda: F.conv2d(t.ones(1, 2, 4, 4, dtype=dtype), t.ones(3, 2, 2, 2, dtype=dtype)),
+        "batch_norm": lambda: F.batch_norm(x, t.zeros(4), t.ones(4)),
+        "norm": lambda: t.norm(x),
+        "pow": lambda: t.pow(x, 2),
+        "smooth_l1_loss": lambda: F.smooth_l1_loss(x, x),
+        "relu": lambda: t.relu(x),
+        "cumsum": lambda: t.cumsum(x, 0),
+        "binary_cross_entropy": lambda: F.binary_cross_entropy(x, x),
+        "mul": lambda: x * x,
         "scaled_dot_product_attention": lambda: F.scaled_dot_product_attention(batch, batch, batch),
-        "prelu": lambda: F.prelu(x, t.ones(1, dtype=dtype)), "einsum": lambda: t.einsum("ij,jk->ik", x, y)}
+        "prelu": lambda: F.prelu(x, t.ones(1, dtype=dtype)),
+        "einsum": lambda: t.einsum("ij,jk->ik", x, y),
+    }
     return table[name]()
 
 
@@ -209,5 +256,3 @@ def test_result_dtypes_agree_with_torch(oracle, name):
         ours = told(torch, name, getattr(torch, dtype))
         theirs = told(oracle, name, getattr(oracle, dtype))
         assert ours == theirs, (name, dtype)
-
-

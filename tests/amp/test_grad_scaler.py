@@ -101,7 +101,12 @@ def test_without_cuda_it_warns_and_does_nothing():
     with pytest.warns(UserWarning, match="CUDA is not available"):
         scaler = GradScaler()
     p, opt, _ = made()
-    assert not scaler.is_enabled() and scaler.scale(3) == 3 and scaler.get_scale() == 1.0 and scaler.state_dict() == {}
+    assert (
+        not scaler.is_enabled()
+        and scaler.scale(3) == 3
+        and scaler.get_scale() == 1.0
+        and scaler.state_dict() == {}
+    )
     p.grad = torch.ones(3)
     assert scaler.step(opt) == "stepped"
     scaler.update()
@@ -113,7 +118,13 @@ def test_state_goes_through_dict_and_pickle():
     scaler.step(opt)
     scaler.update()
     state = scaler.state_dict()
-    assert state == {"scale": 4.0, "growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 2, "_growth_tracker": 1}
+    assert state == {
+        "scale": 4.0,
+        "growth_factor": 2.0,
+        "backoff_factor": 0.5,
+        "growth_interval": 2,
+        "_growth_tracker": 1,
+    }
     other = GradScaler("cpu")
     other.load_state_dict(state)
     assert other.state_dict() == state

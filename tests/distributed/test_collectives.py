@@ -60,11 +60,20 @@ def test_the_others(two):
         collected = [torch.zeros(1), torch.zeros(1)] if rank == 0 else None
         dist.gather(torch.tensor([rank * 2.0]), collected, 0, group)
         dist.barrier(group)
-        return (t.item(), [g.item() for g in gathered], joined.tolist(), part.item(), block.item(), reduced.item(),
-                collected and [c.item() for c in collected])
+        return (
+            t.item(),
+            [g.item() for g in gathered],
+            joined.tolist(),
+            part.item(),
+            block.item(),
+            reduced.item(),
+            collected and [c.item() for c in collected],
+        )
 
-    assert each(two, run) == [(1.0, [10.0, 11.0], [0.0, 1.0], 7.0, 2.0, 2.0, [0.0, 2.0]),
-                              (1.0, [10.0, 11.0], [0.0, 1.0], 8.0, 4.0, 1.0, None)]
+    assert each(two, run) == [
+        (1.0, [10.0, 11.0], [0.0, 1.0], 7.0, 2.0, 2.0, [0.0, 2.0]),
+        (1.0, [10.0, 11.0], [0.0, 1.0], 8.0, 4.0, 1.0, None),
+    ]
 
 
 def test_views_are_written_through(two):
@@ -106,10 +115,14 @@ def test_default_group(tmp_path):
 
 def test_missing_ranks_are_named_at_the_start(tmp_path):
     with pytest.raises(dist.DistBackendError, match="waiting for ranks 1, 2 to join"):
-        dist.init_process_group(init_method=f"file://{tmp_path}/meet", rank=0, world_size=3, timeout=timedelta(seconds=0.3))
+        dist.init_process_group(
+            init_method=f"file://{tmp_path}/meet", rank=0, world_size=3, timeout=timedelta(seconds=0.3)
+        )
     assert not dist.is_initialized()
     with pytest.raises(RuntimeError, match="waiting for rank 0"):
-        dist.init_process_group(init_method=f"file://{tmp_path}/none", rank=1, world_size=2, timeout=timedelta(seconds=0.2))
+        dist.init_process_group(
+            init_method=f"file://{tmp_path}/none", rank=1, world_size=2, timeout=timedelta(seconds=0.2)
+        )
 
 
 def test_bad_arguments(monkeypatch):
@@ -145,9 +158,22 @@ def test_env_rendezvous_across_processes():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    children = [subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True, env={
-        **os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-        "NBTORCH_DIST_KEY": "secret"}) for rank in range(2)]
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={
+                **os.environ,
+                "RANK": str(rank),
+                "WORLD_SIZE": "2",
+                "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": str(port),
+                "NBTORCH_DIST_KEY": "secret",
+            },
+        )
+        for rank in range(2)
+    ]
     try:
         assert [child.communicate(timeout=60)[0].strip() for child in children] == ["[3.0, 3.0]"] * 2
     finally:

@@ -41,14 +41,14 @@ def alone():
 @pytest.mark.parametrize("cap", [25, 1e-4])
 def test_gradients_equal_the_whole_batch(two, cap):
     x, y = batch()
-    models = [model(rank) for rank in range(2)]     # different starts: rank 0's is taken over
+    models = [model(rank) for rank in range(2)]  # different starts: rank 0's is taken over
 
     def run(group):
         r = group.rank()
         net = DistributedDataParallel(models[r], process_group=group, bucket_cap_mb=cap)
         for _ in range(2):
             net.zero_grad()
-            loss_of(net, x[r * 4:r * 4 + 4], y[r * 4:r * 4 + 4]).backward()
+            loss_of(net, x[r * 4 : r * 4 + 4], y[r * 4 : r * 4 + 4]).backward()
         return [p.grad for p in net.parameters()]
 
     for grads in each(two, run):
@@ -63,9 +63,9 @@ def test_no_sync_accumulates_then_averages(two):
         r = group.rank()
         net = DistributedDataParallel(models[r], process_group=group)
         with net.no_sync():
-            loss_of(net, x[r:r + 1], y[r:r + 1]).backward()
+            loss_of(net, x[r : r + 1], y[r : r + 1]).backward()
             local = next(net.parameters()).grad.clone()
-        loss_of(net, x[r + 2:r + 3], y[r + 2:r + 3]).backward()
+        loss_of(net, x[r + 2 : r + 3], y[r + 2 : r + 3]).backward()
         return local, [p.grad for p in net.parameters()]
 
     (local0, grads0), (local1, grads1) = each(two, run)
@@ -73,7 +73,7 @@ def test_no_sync_accumulates_then_averages(two):
     expected = model()
     for r in range(2):
         for at in (r, r + 2):
-            (loss_of(expected, x[at:at + 1], y[at:at + 1]) / 2).backward()
+            (loss_of(expected, x[at : at + 1], y[at : at + 1]) / 2).backward()
     assert all(close(a, p.grad) for a, p in zip(grads0, expected.parameters()))
 
 

@@ -73,8 +73,12 @@ def test_other_collectives(ranks):
     got = together(links, lambda link: link.call("broadcast", parts[link.rank], root=1))
     assert got[1] is None and got[0][0] == got[2][0] == 2
     assert [g.tolist() for g in together(links, lambda link: link.call("all_gather", parts[link.rank]))] == [
-        [[1, 1], [2, 2], [3, 3]]] * 3
-    got = together(links, lambda link: link.call("scatter", np.arange(6.0).reshape(3, 2) if link.rank == 2 else None, root=2))
+        [[1, 1], [2, 2], [3, 3]]
+    ] * 3
+    got = together(
+        links,
+        lambda link: link.call("scatter", np.arange(6.0).reshape(3, 2) if link.rank == 2 else None, root=2),
+    )
     assert [g.tolist() for g in got] == [[0, 1], [2, 3], [4, 5]]
     assert together(links, lambda link: link.call("barrier")) == [None] * 3
 
@@ -82,28 +86,35 @@ def test_other_collectives(ranks):
 def test_empty_and_zero_dimensional(ranks):
     _, links = ranks(2)
     for shape in ((), (0,), (3, 0)):
-        for result in together(links, lambda link: link.call("all_reduce", np.ones(shape, "float32"), op="sum")):
+        for result in together(
+            links, lambda link: link.call("all_reduce", np.ones(shape, "float32"), op="sum")
+        ):
             assert result.shape == shape
 
 
 def test_timeout_names_collective_shape_and_missing_ranks(ranks):
     _, links = ranks(3)
     begun = time.monotonic()
-    errors = failures(links[:2], lambda link: link.call("all_reduce", np.ones((256, 256), "float32"), op="sum", timeout=0.3))
+    errors = failures(
+        links[:2], lambda link: link.call("all_reduce", np.ones((256, 256), "float32"), op="sum", timeout=0.3)
+    )
     assert time.monotonic() - begun < 2
     for error in errors:
         assert "all_reduce #1 (256x256 float32) timed out after 0.3 s" in error
         assert "rank 2 did not arrive" in error and "ranks 0, 1 waited" in error
     late = failures(links[2:], lambda link: link.call("all_reduce", np.ones((256, 256), "float32"), op="sum"))
     assert "timed out" in late[0]
-    assert together(links, lambda link: link.call("barrier")) == [None] * 3     # the group is in step again
+    assert together(links, lambda link: link.call("barrier")) == [None] * 3  # the group is in step again
 
 
 def test_disagreement_is_an_error_on_all_ranks(ranks):
     _, links = ranks(2)
     errors = failures(links, lambda link: link.call("all_reduce", np.ones(2 + link.rank), op="sum"))
     assert all("ranks disagree" in error and "3 float64" in error for error in errors)
-    errors = failures(links, lambda link: link.call("barrier" if link.rank else "all_gather", None if link.rank else np.ones(1)))
+    errors = failures(
+        links,
+        lambda link: link.call("barrier" if link.rank else "all_gather", None if link.rank else np.ones(1)),
+    )
     assert all("ranks disagree" in error for error in errors)
 
 
@@ -137,7 +148,7 @@ def test_without_the_key_nobody_gets_in():
         with pytest.raises((mpc.AuthenticationError, EOFError, OSError)):
             mpc.Client((HOST, hub.port), authkey=b"wrong" * 8)
         assert hub.listener.address[0] == "127.0.0.1"
-        silent = mpc.Client((HOST, hub.port))       # connects, then says nothing: must not keep others out
+        silent = mpc.Client((HOST, hub.port))  # connects, then says nothing: must not keep others out
         link = Link(0, 1, hub.port, KEY, 5.0)
         link.call("barrier")
         link.close()

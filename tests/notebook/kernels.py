@@ -50,7 +50,9 @@ class Kernel:
                     if type(error).__name__ != "Empty":
                         raise
             mine = [m for m in self.iopub if m["parent_header"].get("msg_id") == sent]
-            if reply is not None and any(m["msg_type"] == "status" and m["content"]["execution_state"] == "idle" for m in mine):
+            if reply is not None and any(
+                m["msg_type"] == "status" and m["content"]["execution_state"] == "idle" for m in mine
+            ):
                 return reply, mine
 
     def open_subshell(self):
@@ -82,15 +84,21 @@ class Kernel:
         while time.monotonic() - begun < timeout:
             self.pump(0.01)
             for message in self.iopub:
-                if message["msg_type"] == "comm_msg" and message["content"]["comm_id"] == comm_id \
-                        and message["content"]["data"].get("request") == request.get("request"):
+                if (
+                    message["msg_type"] == "comm_msg"
+                    and message["content"]["comm_id"] == comm_id
+                    and message["content"]["data"].get("request") == request.get("request")
+                ):
                     return message["content"]["data"], time.monotonic() - begun
         raise TimeoutError("no answer")
 
     def batches(self, comm_id):
         """Batches received on a comm so far."""
-        return [m["content"]["data"] for m in self.iopub
-                if m["msg_type"] in ("comm_msg", "comm_open") and m["content"]["comm_id"] == comm_id]
+        return [
+            m["content"]["data"]
+            for m in self.iopub
+            if m["msg_type"] in ("comm_msg", "comm_open") and m["content"]["comm_id"] == comm_id
+        ]
 
 
 @contextlib.contextmanager
@@ -98,8 +106,11 @@ def kernel(tmp_path, env):
     """A kernel of this interpreter with private folders; gone afterwards."""
     env = {**env, "IPYTHONDIR": str(tmp_path / "ipython"), "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
     manager = KernelManager()
-    manager._kernel_spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-                                      display_name="test", language="python")
+    manager._kernel_spec = KernelSpec(
+        argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        display_name="test",
+        language="python",
+    )
     manager.start_kernel(env=env)
     client = manager.client()
     client.start_channels()
@@ -108,4 +119,5 @@ def kernel(tmp_path, env):
         yield Kernel(manager, client)
     finally:
         client.stop_channels()
-        manager.shutdown_kernel(now=False)
+        if manager.has_kernel:
+            manager.shutdown_kernel(now=False)

@@ -21,13 +21,15 @@ def k(tmp_path_factory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with kernel(tmp_path_factory.mktemp("kernel"), env) as started:
-            reply, _ = started.run("%load_ext nbtorch\nimport time\nimport nbtorch as torch\n"
-                                   "w = torch.tensor([1., 2.], requires_grad=True)\n"
-                                   "def train(seconds):\n"
-                                   "    end = time.time() + seconds\n"
-                                   "    while time.time() < end:\n"
-                                   "        loss = (w * w).exp() * 0.01\n"
-                                   "        loss.backward(torch.tensor([1., 1.]))\n")
+            reply, _ = started.run(
+                "%load_ext nbtorch\nimport time\nimport nbtorch as torch\n"
+                "w = torch.tensor([1., 2.], requires_grad=True)\n"
+                "def train(seconds):\n"
+                "    end = time.time() + seconds\n"
+                "    while time.time() < end:\n"
+                "        loss = (w * w).exp() * 0.01\n"
+                "        loss.backward(torch.tensor([1., 1.]))\n"
+            )
             assert reply["status"] == "ok", reply
             started.open_subshell()
             yield started
@@ -35,7 +37,9 @@ def k(tmp_path_factory):
 
 def hello(k, number=1):
     rpc = k.open_comm(M.RPC_TARGET)
-    batch, _ = k.ask(rpc, {"kind": "request.hello", "request": number, "version": M.VERSION, "client": "test"})
+    batch, _ = k.ask(
+        rpc, {"kind": "request.hello", "request": number, "version": M.VERSION, "client": "test"}
+    )
     return rpc, batch
 
 
@@ -53,7 +57,9 @@ def test_a_failing_cell_is_an_error_once(k):
 def test_await_and_display_work(k):
     reply, messages = k.run("%%memory -q\n%%autocast -q\nimport asyncio\nawait asyncio.sleep(0.01)\n6 * 7")
     assert reply["status"] == "ok"
-    assert [m["content"]["data"]["text/plain"] for m in messages if m["msg_type"] == "execute_result"] == ["42"]
+    assert [m["content"]["data"]["text/plain"] for m in messages if m["msg_type"] == "execute_result"] == [
+        "42"
+    ]
 
 
 def test_outputs_draw_without_the_front_end(k):
@@ -81,10 +87,19 @@ def test_requests_are_answered_while_a_cell_trains(k):
     k.pump(0.8)
     told = []
     for number in range(2, 8):
-        graph = next((item for batch in reversed(k.batches(data)) for item in batch["items"]
-                      if item["kind"] == "graph.snapshot"), None)
+        graph = next(
+            (
+                item
+                for batch in reversed(k.batches(data))
+                for item in batch["items"]
+                if item["kind"] == "graph.snapshot"
+            ),
+            None,
+        )
         assert graph is not None
-        answer, seconds = k.ask(rpc, {"kind": "request.detail", "request": number, "graph": graph["graph"], "node": 1})
+        answer, seconds = k.ask(
+            rpc, {"kind": "request.detail", "request": number, "graph": graph["graph"], "node": 1}
+        )
         schema.check_batch(answer)
         told.append((answer["items"][0], seconds))
     assert max(seconds for _, seconds in told) < 1.0
@@ -101,7 +116,7 @@ def test_requests_are_answered_while_a_cell_trains(k):
     assert len(batches) <= 4.5 * 20 + 10
     assert any(item["kind"] == "status" and item["training"] for batch in batches for item in batch["items"])
     snapshots = sum(item["kind"] == "graph.snapshot" for batch in batches for item in batch["items"])
-    assert snapshots >= 2                               # sent again while busy, for a page that was reloaded
+    assert snapshots >= 2  # sent again while busy, for a page that was reloaded
     k.comm("comm_close", {"comm_id": rpc, "data": {}})
     k.pump(0.5)
     _, messages = k.run("print(len(bus.subscribers), len(bus.nodes))")
@@ -110,12 +125,16 @@ def test_requests_are_answered_while_a_cell_trains(k):
 
 def test_hostile_requests_get_errors(k):
     rpc, _ = hello(k, 100)
-    for number, (request, code) in enumerate([
+    for number, (request, code) in enumerate(
+        [
             ({"kind": "request.detail", "graph": 10**6, "node": 3}, "unknown-id"),
             ({"kind": "request.detail", "graph": "x", "node": 3}, "bad-request"),
             ({"kind": "nonsense"}, "bad-request"),
             ({"kind": "request.hello", "version": 999, "client": ""}, "version"),
-            ({"kind": "request.hello", "version": 1, "client": "x" * 5000}, "too-large")], 101):
+            ({"kind": "request.hello", "version": 1, "client": "x" * 5000}, "too-large"),
+        ],
+        101,
+    ):
         answer, _ = k.ask(rpc, {**request, "request": number})
         assert [item["kind"] for item in answer["items"]] == ["error"]
         assert answer["items"][0]["code"] == code

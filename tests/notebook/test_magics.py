@@ -16,7 +16,10 @@ def nb(shell):
     """A shell with the extension loaded and nbtorch imported."""
     shell.run_line_magic("load_ext", "nbtorch")
     run(shell, "import nbtorch as torch")
-    run(shell, "x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\ny = torch.tensor([1., 2.], requires_grad=True)")
+    run(
+        shell,
+        "x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\ny = torch.tensor([1., 2.], requires_grad=True)",
+    )
     return shell
 
 
@@ -36,17 +39,27 @@ def good(shell, text):
 
 
 def test_loading_twice_and_unloading_leaves_no_hook(shell):
-    before = (set(shell.magics_manager.magics["line"]), set(shell.magics_manager.magics["cell"]),
-              list(shell.input_transformers_cleanup), list(shell.ast_transformers), bus.nodes,
-              {name: list(calls) for name, calls in shell.events.callbacks.items()})
+    before = (
+        set(shell.magics_manager.magics["line"]),
+        set(shell.magics_manager.magics["cell"]),
+        list(shell.input_transformers_cleanup),
+        list(shell.ast_transformers),
+        bus.nodes,
+        {name: list(calls) for name, calls in shell.events.callbacks.items()},
+    )
     shell.run_line_magic("load_ext", "nbtorch")
     extension.load(shell)
     assert len(bus.nodes) == len(before[4]) + 1
     assert sum(isinstance(t, runcell.Wrapper) for t in shell.ast_transformers) == 1
     shell.run_line_magic("unload_ext", "nbtorch")
-    after = (set(shell.magics_manager.magics["line"]), set(shell.magics_manager.magics["cell"]),
-             list(shell.input_transformers_cleanup), list(shell.ast_transformers), bus.nodes,
-             {name: list(calls) for name, calls in shell.events.callbacks.items()})
+    after = (
+        set(shell.magics_manager.magics["line"]),
+        set(shell.magics_manager.magics["cell"]),
+        list(shell.input_transformers_cleanup),
+        list(shell.ast_transformers),
+        bus.nodes,
+        {name: list(calls) for name, calls in shell.events.callbacks.items()},
+    )
     assert before == after
 
 
@@ -67,7 +80,7 @@ def test_graph_of_a_tensor_names_cells_and_lines(nb, capsys):
     report = nb.user_ns["g"]
     assert isinstance(report, reports.GraphReport)
     places = {row[0]: row[4] for row in report.rows}
-    assert places["Exp"] == f"In[{run_number - 1}]:2"       # the line of the function, in the cell that defined it
+    assert places["Exp"] == f"In[{run_number - 1}]:2"  # the line of the function, in the cell that defined it
     assert f"In[{run_number}]:" in report.text()
     assert {row[2] for row in report.rows if row[1] == "input"} == {"x", "y"}
     assert "loss" in capsys.readouterr().out
@@ -80,15 +93,21 @@ def test_rerun_of_an_equal_cell_gets_its_own_number(nb):
     assert nb.user_ns["g"].rows[0][4] == f"In[{nb.execution_count - 2}]:1"
 
 
-@pytest.mark.parametrize("expression, words", [("12", "is a int"), ("torch.tensor([1.])", "no history"), ("", "needs a tensor")])
+@pytest.mark.parametrize(
+    "expression, words", [("12", "is a int"), ("torch.tensor([1.])", "no history"), ("", "needs a tensor")]
+)
 def test_graph_says_what_it_cannot_show(nb, capsys, expression, words):
     run(nb, f"%graph {expression}")
     assert words in told(capsys)
 
 
 def test_graph_cell_shows_the_step_it_made(nb):
-    good(nb, "%%graph -q -o g\nfor _ in range(3):\n    torch.autograd.backward((x * y).exp(), torch.tensor([[1., 1.], [1., 1.]]))"
-         if hasattr(nb.user_ns["torch"], "autograd") else "%%graph -q -o g\nz = (x * y).exp()")
+    good(
+        nb,
+        "%%graph -q -o g\nfor _ in range(3):\n    torch.autograd.backward((x * y).exp(), torch.tensor([[1., 1.], [1., 1.]]))"
+        if hasattr(nb.user_ns["torch"], "autograd")
+        else "%%graph -q -o g\nz = (x * y).exp()",
+    )
     report = nb.user_ns["g"]
     assert {row[0] for row in report.rows} >= {"Exp", "Mul"}
     good(nb, "%%graph -q -o g\nq = x * x\nr = x * y")
@@ -134,8 +153,12 @@ def test_profile_cell_lists_top_level_ops(nb, capsys):
 
 
 def test_autocast_cell_turns_it_on_and_off_again(nb):
-    good(nb, "%%autocast -q -t bf16 -o a\ninside = torch.is_autocast_enabled('cpu')\nz = (x * y).exp()"
-         if hasattr(nb.user_ns["torch"], "is_autocast_enabled") else "%%autocast -q -o a\nz = (x * y).exp()")
+    good(
+        nb,
+        "%%autocast -q -t bf16 -o a\ninside = torch.is_autocast_enabled('cpu')\nz = (x * y).exp()"
+        if hasattr(nb.user_ns["torch"], "is_autocast_enabled")
+        else "%%autocast -q -o a\nz = (x * y).exp()",
+    )
     from nbtorch.amp import policy
 
     assert not policy.is_autocast_enabled("cpu")

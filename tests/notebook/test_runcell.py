@@ -60,7 +60,7 @@ def test_the_umbrella_magic_wraps_too(cell):
 def test_a_failing_cell_fails_once_with_its_true_line(cell, capsys):
     result = run(cell, "%%demo\n%%other\na = 1\n1 / 0\nb = 2")
     assert isinstance(result.error_in_exec, ZeroDivisionError)
-    assert capsys.readouterr().out.count("ZeroDivisionError") <= 2      # IPython's head line and last line
+    assert capsys.readouterr().out.count("ZeroDivisionError") <= 2  # IPython's head line and last line
     frames = traceback.extract_tb(result.error_in_exec.__traceback__)
     assert frames[-1].lineno == 4
     assert cell.seen[-2:] == [("out", "other"), ("out", "demo")]
@@ -74,7 +74,9 @@ def test_await_works_at_the_top(cell):
 def test_semicolon_hides_the_value_and_magic_lines_stay(cell, capsys):
     run(cell, "%%demo\n5;")
     assert "5" not in capsys.readouterr().out
-    result = run(cell, "%%demo\nlines = !echo hi\ntext = '''a\n%%other\nb'''\n%time y = 3\n(lines[0], text, y)")
+    result = run(
+        cell, "%%demo\nlines = !echo hi\ntext = '''a\n%%other\nb'''\n%time y = 3\n(lines[0], text, y)"
+    )
     assert result.result == ("hi", "a\n%%other\nb", 3)
 
 

@@ -29,7 +29,7 @@ def test_walk_gives_boxes_edges_and_saved_bytes():
     assert [box.role for box in graph.boxes] == ["loss", "op", "input", "input"]
     assert [box.name for box in graph.boxes[2:]] == ["x", "y"]
     assert graph.boxes[0].inputs == [1] and graph.boxes[1].inputs == [2, 3]
-    assert graph.boxes[0].saved_bytes == 16         # exp keeps its result
+    assert graph.boxes[0].saved_bytes == 16  # exp keeps its result
     assert graph.boxes[1].saved_bytes == 16 + 8 and graph.total == 4
     assert len(boxes) == 4
 
@@ -78,7 +78,9 @@ def test_modules_collapse_by_path_and_deeper_paths_go_first():
 
 
 def test_svg_is_well_formed_escaped_and_without_script():
-    graph = boxes((0, EVIL, "loss", "", [1]), (1, "Mul", "op", EVIL, [2]), (2, "AccumulateGrad", "parameter", EVIL, []))
+    graph = boxes(
+        (0, EVIL, "loss", "", [1]), (1, "Mul", "op", EVIL, [2]), (2, "AccumulateGrad", "parameter", EVIL, [])
+    )
     graph.title = EVIL
     text = svg.draw(graph)
     root = ElementTree.fromstring(text)
@@ -141,7 +143,9 @@ def test_graphs_send_structure_once_and_numbers_after():
     assert kept.whole().graph == 2
 
 
-@pytest.mark.parametrize("nbytes, text", [(0, "0 B"), (1536, "1.5 KiB"), (57 << 20, "57.0 MiB"), (-2048, "-2.0 KiB")])
+@pytest.mark.parametrize(
+    "nbytes, text", [(0, "0 B"), (1536, "1.5 KiB"), (57 << 20, "57.0 MiB"), (-2048, "-2.0 KiB")]
+)
 def test_sizes_read_well(nbytes, text):
     assert graphs.size_text(nbytes) == text
 

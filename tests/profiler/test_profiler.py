@@ -24,7 +24,7 @@ def test_rows_counts_and_nesting():
         with record_function("outer"):
             work(3)
     rows = {row.key: row for row in prof.key_averages()}
-    assert rows["aten::mm"].count == 3 + 2 * 3          # forward, and two per backward
+    assert rows["aten::mm"].count == 3 + 2 * 3  # forward, and two per backward
     assert rows["MmBackward0"].count == 3
     assert rows["outer"].count == 1
     outer = next(event for event in prof.events() if event.name == "outer")
@@ -35,7 +35,9 @@ def test_rows_counts_and_nesting():
         assert event.cpu_time_total >= 0 and event.self_cpu_time_total >= -1e-3
         assert event.cpu_time_total >= event.self_cpu_time_total
     whole = outer.cpu_time_total
-    assert sum(event.self_cpu_time_total for event in prof.events()) == pytest.approx(whole + rows_outside(prof), rel=0.01)
+    assert sum(event.self_cpu_time_total for event in prof.events()) == pytest.approx(
+        whole + rows_outside(prof), rel=0.01
+    )
 
 
 def rows_outside(prof):
@@ -64,7 +66,11 @@ def test_table_has_torchs_layout(oracle):
     right = ours.key_averages().table(sort_by="self_cpu_time_total", row_limit=1, header="H").splitlines()
     assert left[1] == right[1] == "H" and set(left[0]) == set(right[0]) == {"="}
     assert left[3].split("  ")[-7:] == right[3].split("  ")[-7:]
-    assert len(left) == len(right) and left[-1].startswith("Self CPU time total: ") and right[-1].startswith(left[-1][:21])
+    assert (
+        len(left) == len(right)
+        and left[-1].startswith("Self CPU time total: ")
+        and right[-1].startswith(left[-1][:21])
+    )
     widths = [[len(cell) for cell in lines[2].split()] for lines in (left, right)]
     assert widths[0][1:] == widths[1][1:] == [12] * 6
 
@@ -102,8 +108,12 @@ def test_other_threads_are_seen():
 
 def test_schedule_reads_as_torchs():
     plan = schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1)
-    letters = {ProfilerAction.NONE: "N", ProfilerAction.WARMUP: "W", ProfilerAction.RECORD: "R",
-               ProfilerAction.RECORD_AND_SAVE: "S"}
+    letters = {
+        ProfilerAction.NONE: "N",
+        ProfilerAction.WARMUP: "W",
+        ProfilerAction.RECORD: "R",
+        ProfilerAction.RECORD_AND_SAVE: "S",
+    }
     assert "".join(letters[plan(i)] for i in range(12)) == "NNWRSNWRSNNN"
     with pytest.warns(UserWarning, match="won't be using warmup"):
         schedule(wait=0, warmup=0, active=1)
@@ -113,9 +123,12 @@ def test_schedule_reads_as_torchs():
 
 def test_trace_is_handed_over_each_cycle():
     seen = []
-    with profile(schedule=schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1),
-                 on_trace_ready=lambda p: seen.append((p.step_num, [r.count for r in p.key_averages()
-                                                                    if r.key == "ProfilerStep*"]))) as prof:
+    with profile(
+        schedule=schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1),
+        on_trace_ready=lambda p: seen.append(
+            (p.step_num, [r.count for r in p.key_averages() if r.key == "ProfilerStep*"])
+        ),
+    ) as prof:
         for _ in range(12):
             torch.ones(2) * 2
             prof.step()
@@ -126,7 +139,15 @@ def test_sort_keys():
     with profile() as prof:
         work(1)
     averages = prof.key_averages()
-    for key in ("cpu_time", "cpu_time_total", "self_cpu_time_total", "count", "cpu_memory_usage", "flops", "cuda_time_total"):
+    for key in (
+        "cpu_time",
+        "cpu_time_total",
+        "self_cpu_time_total",
+        "count",
+        "cpu_memory_usage",
+        "flops",
+        "cuda_time_total",
+    ):
         assert averages.table(sort_by=key)
     with pytest.raises(AttributeError, match="'FunctionEventAvg' object has no attribute 'nope'"):
         averages.table(sort_by="nope")
@@ -157,7 +178,9 @@ def test_chrome_trace_is_valid_and_tells_no_names(tmp_path):
     with gzip.open(tmp_path / "t.json.gz", "rt") as file:
         assert json.load(file) == document
     calls = [e for e in document["traceEvents"] if e["ph"] == "X"]
-    assert calls and all({"ts", "dur", "pid", "tid", "name", "cat"} <= set(e) and e["dur"] >= 0 for e in calls)
+    assert calls and all(
+        {"ts", "dur", "pid", "tid", "name", "cat"} <= set(e) and e["dur"] >= 0 for e in calls
+    )
     assert any(e["name"] == "[memory]" for e in document["traceEvents"]) or True
     assert "host_name" not in document
 
@@ -198,7 +221,9 @@ def test_decorated_function_and_error_in_op():
     assert next(e for e in prof.events() if e.name == "aten::mul").cpu_parent is None
 
 
-@pytest.mark.parametrize("nbytes, text", [(0, "0 B"), (1024, "1.00 KB"), (-(3 << 20), "-3.00 MB"), (5 << 30, "5.00 GB")])
+@pytest.mark.parametrize(
+    "nbytes, text", [(0, "0 B"), (1024, "1.00 KB"), (-(3 << 20), "-3.00 MB"), (5 << 30, "5.00 GB")]
+)
 def test_memory_text(nbytes, text):
     assert table.memory_text(nbytes) == text
 

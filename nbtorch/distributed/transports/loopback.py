@@ -58,7 +58,7 @@ class Hub:
         self.threads = [threading.Thread(target=self._accept, name="nbtorch-hub", daemon=True)]
         self.threads[0].start()
 
-    # ---- joining -----------------------------------------------------------------------------------------------------------
+    # ---- joining --------------------------------------------------------------------
 
     def _accept(self):
         while not self.closed and len(self.joined) < self.size:
@@ -71,7 +71,9 @@ class Hub:
             if self.closed:
                 conn.close()
                 break
-            thread = threading.Thread(target=self._welcome, args=(conn,), name="nbtorch-hub-rank", daemon=True)
+            thread = threading.Thread(
+                target=self._welcome, args=(conn,), name="nbtorch-hub-rank", daemon=True
+            )
             thread.start()
             self.threads.append(thread)
         self.listener.close()
@@ -110,7 +112,7 @@ class Hub:
         except OSError:
             self.listener.close()
 
-    # ---- serving -----------------------------------------------------------------------------------------------------------
+    # ---- serving --------------------------------------------------------------------
 
     def _serve(self, conn, rank):
         reason = "its process died"
@@ -132,7 +134,7 @@ class Hub:
                     result = None if call.error else call.results.get(rank)
                 wire.send(conn, answer, result)
         except (EOFError, OSError):
-            pass        # the reason above says it
+            pass  # the reason above says it
         except (ValueError, KeyError, TypeError) as error:
             reason = f"it sent a malformed message ({error})"
         with self.changed:
@@ -152,7 +154,12 @@ class Hub:
                 self.changed.wait(0.1)
             missing = set(range(self.size)) - set(self.joined)
         if missing:
-            wire.send(conn, {"error": f"timed out after {self.timeout:g} s waiting for {_ranks(missing)} to join the group"})
+            wire.send(
+                conn,
+                {
+                    "error": f"timed out after {self.timeout:g} s waiting for {_ranks(missing)} to join the group"
+                },
+            )
             raise EOFError
         wire.send(conn, {"joined": self.size})
 
@@ -184,8 +191,11 @@ class Hub:
         for key in keys:
             if header.get(key) != first.get(key):
                 others = sorted(set(call.parts) - {rank})
-                self._fail(call, f"{call.kind} #{call.number}: ranks disagree: rank {others[0]} called {_said(first)}, "
-                                 f"rank {rank} called {_said(header)}")
+                self._fail(
+                    call,
+                    f"{call.kind} #{call.number}: ranks disagree: rank {others[0]} called {_said(first)}, "
+                    f"rank {rank} called {_said(header)}",
+                )
                 return
 
     def _fail(self, call, message):
@@ -200,7 +210,7 @@ class Hub:
             call.done = True
         except (ValueError, TypeError, KeyError) as error:
             self._fail(call, f"{call.title()}: {error}")
-        call.parts = dict.fromkeys(call.parts)      # the arrays are not needed any more
+        call.parts = dict.fromkeys(call.parts)  # the arrays are not needed any more
 
     def _finish(self, call, conn):
         """Wait until the call is done, its time is over, or the peer is gone or has something new to say."""
@@ -211,8 +221,11 @@ class Hub:
                     return
                 if time.monotonic() > call.deadline:
                     missing = set(range(self.size)) - set(call.parts)
-                    self._fail(call, f"{call.title()} timed out after {call.timeout:g} s: {_ranks(missing)} did not arrive; "
-                                     f"{_ranks(call.parts)} waited")
+                    self._fail(
+                        call,
+                        f"{call.title()} timed out after {call.timeout:g} s: {_ranks(missing)} did not arrive; "
+                        f"{_ranks(call.parts)} waited",
+                    )
                     self.changed.notify_all()
                 elif conn.poll(0):
                     if self._closed(conn):
@@ -230,7 +243,7 @@ class Hub:
         except OSError:
             return True
         finally:
-            probe.detach()      # the descriptor stays the connection's
+            probe.detach()  # the descriptor stays the connection's
 
     def _resync(self, rank, generation):
         with self.changed:
@@ -256,7 +269,11 @@ class Hub:
 
 
 def _said(header):
-    extra = [header.get("what") or "", header.get("op") or "", f"src={header['root']}" if header.get("root") is not None else ""]
+    extra = [
+        header.get("what") or "",
+        header.get("op") or "",
+        f"src={header['root']}" if header.get("root") is not None else "",
+    ]
     return f"{header['kind']}({', '.join(part for part in extra if part)})"
 
 
@@ -312,12 +329,16 @@ class Link:
                 return connection.Client((HOST, port), authkey=key)
             except ConnectionError as error:
                 if time.monotonic() > end:
-                    raise RuntimeError(f"init_process_group: rank 0 does not listen on {HOST}:{port}") from error
+                    raise RuntimeError(
+                        f"init_process_group: rank 0 does not listen on {HOST}:{port}"
+                    ) from error
                 time.sleep(0.05)
 
     def _answer(self, patience):
         end = time.monotonic() + patience
-        while not self.conn.poll(min(0.5, max(0.0, end - time.monotonic()))):     # short waits, so that interrupts get in
+        while not self.conn.poll(
+            min(0.5, max(0.0, end - time.monotonic()))
+        ):  # short waits, so that interrupts get in
             if time.monotonic() > end:
                 raise TimeoutError
         return wire.receive(self.conn)
@@ -329,21 +350,33 @@ class Link:
                 raise RuntimeError(self.broken)
             self.number += 1
             timeout = self.timeout if timeout is None else timeout
-            header = {"kind": kind, "number": self.number, "op": op, "root": root, "timeout": timeout,
-                      "what": described(array)}
-            needed = kind != "broadcast" or root == self.rank       # the others only say what they expect
+            header = {
+                "kind": kind,
+                "number": self.number,
+                "op": op,
+                "root": root,
+                "timeout": timeout,
+                "what": described(array),
+            }
+            needed = kind != "broadcast" or root == self.rank  # the others only say what they expect
             try:
                 wire.send(self.conn, header, array if needed else None)
                 answer, result = self._answer(timeout + 5.0)
             except (EOFError, OSError) as error:
                 if isinstance(error, TimeoutError):
-                    self.broken = f"{kind} #{self.number}: rank 0, which coordinates the group, does not answer"
+                    self.broken = (
+                        f"{kind} #{self.number}: rank 0, which coordinates the group, does not answer"
+                    )
                 else:
-                    self.broken = f"{kind} #{self.number} cannot finish: rank 0, which coordinates the group, is gone"
+                    self.broken = (
+                        f"{kind} #{self.number} cannot finish: rank 0, which coordinates the group, is gone"
+                    )
                 raise RuntimeError(self.broken) from None
             except BaseException:
-                self.broken = (f"{kind} #{self.number} was interrupted, so this rank is out of step with the others: "
-                               "call destroy_process_group() and init_process_group() again on all ranks")
+                self.broken = (
+                    f"{kind} #{self.number} was interrupted, so this rank is out of step with the others: "
+                    "call destroy_process_group() and init_process_group() again on all ranks"
+                )
                 raise
         if "error" in answer:
             raise RuntimeError(answer["error"])
@@ -354,7 +387,7 @@ class Link:
         with self.lock:
             wire.send(self.conn, {"kind": "resync", "generation": generation})
             while "resync" not in self._answer(5.0)[0]:
-                continue        # late answers to calls that were interrupted
+                continue  # late answers to calls that were interrupted
             self.number, self.broken = generation << 32, None
 
     def close(self):

@@ -58,8 +58,16 @@ def receive(conn):
     return header, np.frombuffer(data, dtype).reshape(shape)
 
 
-_REDUCE = {"sum": np.add, "avg": np.add, "product": np.multiply, "max": np.maximum, "min": np.minimum,
-           "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
+_REDUCE = {
+    "sum": np.add,
+    "avg": np.add,
+    "product": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "band": np.bitwise_and,
+    "bor": np.bitwise_or,
+    "bxor": np.bitwise_xor,
+}
 
 
 def reduce(op, arrays):

@@ -5,26 +5,57 @@ import hashlib
 from ...core.graph import AccumulateGrad, saved_storages
 from ...events import messages as M
 
-MOST = 5_000        # nodes a snapshot holds
+MOST = 5_000  # nodes a snapshot holds
 
 
 class Box:
     """One node of a walked tape, as numbers and names."""
 
-    __slots__ = ("id", "op", "role", "name", "module", "module_type", "place", "shapes", "dtypes", "saved", "saved_bytes",
-                 "freed", "inputs", "forward_ms", "backward_ms", "value", "value_name")
+    __slots__ = (
+        "id",
+        "op",
+        "role",
+        "name",
+        "module",
+        "module_type",
+        "place",
+        "shapes",
+        "dtypes",
+        "saved",
+        "saved_bytes",
+        "freed",
+        "inputs",
+        "forward_ms",
+        "backward_ms",
+        "value",
+        "value_name",
+    )
 
     def __init__(self, id, op):
         self.id, self.op, self.role, self.name, self.module, self.module_type = id, op, "op", "", "", ""
         self.place, self.shapes, self.dtypes, self.saved, self.saved_bytes = None, [], [], [], 0
-        self.freed, self.inputs, self.forward_ms, self.backward_ms, self.value, self.value_name = False, [], None, None, None, ""
+        self.freed, self.inputs, self.forward_ms, self.backward_ms, self.value, self.value_name = (
+            False,
+            [],
+            None,
+            None,
+            None,
+            "",
+        )
 
 
 class Graph:
     """A walked tape: boxes in order from the roots down; `total` counts also those that were cut."""
 
     def __init__(self, boxes, total, title="", run=None, loss=None, step=0):
-        self.boxes, self.total, self.title, self.run, self.loss, self.step = boxes, total, title, run, loss, step
+        self.boxes, self.total, self.title, self.run, self.loss, self.step = (
+            boxes,
+            total,
+            title,
+            run,
+            loss,
+            step,
+        )
 
     def saved_bytes(self):
         """Bytes of distinct storages the tape keeps for backward, parameters not counted."""
@@ -47,7 +78,7 @@ def walk(roots, names=None, most=MOST):
         made.setdefault(node, None)
     queue, total = list(made), len(made)
     at = 0
-    while at < len(queue):                              # breadth first, so that a cut keeps what is near the loss
+    while at < len(queue):  # breadth first, so that a cut keeps what is near the loss
         node = queue[at]
         at += 1
         order.append(node)
@@ -57,7 +88,9 @@ def walk(roots, names=None, most=MOST):
                 total += 1
                 if len(queue) < most:
                     queue.append(edge[0])
-    parameters = {id(_root(n.variable._s)) for n in order if type(n) is AccumulateGrad and is_parameter(n.variable)}
+    parameters = {
+        id(_root(n.variable._s)) for n in order if type(n) is AccumulateGrad and is_parameter(n.variable)
+    }
     index, seen = {node: i for i, node in enumerate(order)}, set()
     boxes = {}
     for node in order:
@@ -129,7 +162,7 @@ def _adopt(graph):
                 leaf.module, leaf.module_type, leaf.place = box.module, box.module_type, box.place
 
 
-# ---- messages ----------------------------------------------------------------------------------------------------------------
+# ---- messages --------------------------------------------------------------------
 
 
 def place_message(place, source=""):
@@ -141,44 +174,103 @@ def place_message(place, source=""):
 
 def snapshot(graph, number, source=lambda place: ""):
     """The graph as a GraphSnapshot message."""
-    nodes = [M.GraphNode(
-        id=box.id, op=M.short(box.op), role=box.role, name=M.short(box.name), module=M.short(box.module),
-        module_type=M.short(box.module_type), place=place_message(box.place, source(box.place) if box.place else ""),
-        shapes=box.shapes[:64], dtypes=box.dtypes[:64], saved_bytes=box.saved_bytes, freed=box.freed, value=box.value,
-        value_name=box.value_name, inputs=box.inputs[:4096]) for box in graph.boxes]
-    return M.GraphSnapshot(graph=number, step=graph.step, loss=graph.loss, title=M.short(graph.title), run=graph.run,
-                           total_nodes=graph.total, nodes=nodes)
+    nodes = [
+        M.GraphNode(
+            id=box.id,
+            op=M.short(box.op),
+            role=box.role,
+            name=M.short(box.name),
+            module=M.short(box.module),
+            module_type=M.short(box.module_type),
+            place=place_message(box.place, source(box.place) if box.place else ""),
+            shapes=box.shapes[:64],
+            dtypes=box.dtypes[:64],
+            saved_bytes=box.saved_bytes,
+            freed=box.freed,
+            value=box.value,
+            value_name=box.value_name,
+            inputs=box.inputs[:4096],
+        )
+        for box in graph.boxes
+    ]
+    return M.GraphSnapshot(
+        graph=number,
+        step=graph.step,
+        loss=graph.loss,
+        title=M.short(graph.title),
+        run=graph.run,
+        total_nodes=graph.total,
+        nodes=nodes,
+    )
 
 
 def values(graph, number):
     """The numbers of a graph whose structure the front end knows."""
-    return M.GraphValues(graph=number, step=graph.step, loss=graph.loss, values=[box.value for box in graph.boxes],
-                         freed=[box.id for box in graph.boxes if box.freed])
+    return M.GraphValues(
+        graph=number,
+        step=graph.step,
+        loss=graph.loss,
+        values=[box.value for box in graph.boxes],
+        freed=[box.id for box in graph.boxes if box.freed],
+    )
 
 
 def detail(box, number, source=""):
     """Everything about one box, as GraphDetail."""
-    saved = [M.SavedTensor(name=M.short(name), shape=shape, dtype=dtype, bytes=nbytes, version=version)
-             for name, shape, dtype, nbytes, version in box.saved[:64]]
+    saved = [
+        M.SavedTensor(name=M.short(name), shape=shape, dtype=dtype, bytes=nbytes, version=version)
+        for name, shape, dtype, nbytes, version in box.saved[:64]
+    ]
     return M.GraphDetail(
-        graph=number, node=box.id, op=M.short(box.op), name=M.short(box.name), module=M.short(box.module),
-        module_type=M.short(box.module_type), place=place_message(box.place, source), shapes=box.shapes[:64],
-        dtypes=box.dtypes[:64], saved=saved, saved_bytes=box.saved_bytes, freed=box.freed, forward_ms=box.forward_ms,
-        backward_ms=box.backward_ms, grad_norm=box.value if box.value_name == "grad norm" else None, value=box.value,
-        value_name=box.value_name)
+        graph=number,
+        node=box.id,
+        op=M.short(box.op),
+        name=M.short(box.name),
+        module=M.short(box.module),
+        module_type=M.short(box.module_type),
+        place=place_message(box.place, source),
+        shapes=box.shapes[:64],
+        dtypes=box.dtypes[:64],
+        saved=saved,
+        saved_bytes=box.saved_bytes,
+        freed=box.freed,
+        forward_ms=box.forward_ms,
+        backward_ms=box.backward_ms,
+        grad_norm=box.value if box.value_name == "grad norm" else None,
+        value=box.value,
+        value_name=box.value_name,
+    )
 
 
-# ---- collapsing --------------------------------------------------------------------------------------------------------------
+# ---- collapsing --------------------------------------------------------------------
 
 
 class Group:
     """What is drawn as one box: a module's nodes, the nodes of one line, or one node."""
 
-    __slots__ = ("key", "title", "kind", "members", "inputs", "saved_bytes", "place", "shape", "order", "parameters")
+    __slots__ = (
+        "key",
+        "title",
+        "kind",
+        "members",
+        "inputs",
+        "saved_bytes",
+        "place",
+        "shape",
+        "order",
+        "parameters",
+    )
 
     def __init__(self, key, title, kind, order):
         self.key, self.title, self.kind, self.order = key, title, kind, order
-        self.members, self.inputs, self.saved_bytes, self.place, self.shape, self.parameters = 0, set(), 0, None, None, 0
+        self.members, self.inputs, self.saved_bytes, self.place, self.shape, self.parameters = (
+            0,
+            set(),
+            0,
+            None,
+            None,
+            0,
+        )
 
 
 def collapse(graph, most=60):
@@ -236,7 +328,7 @@ def _grouped(graph, depth, by_line):
     return list(groups.values())
 
 
-# ---- text --------------------------------------------------------------------------------------------------------------------
+# ---- text --------------------------------------------------------------------
 
 
 def size_text(nbytes):
@@ -251,7 +343,10 @@ def text(graph, most=60):
     """The collapsed graph as lines, from the loss down, each with its place and what it saves."""
     groups = collapse(graph, most)
     by_key = {group.key: group for group in groups}
-    lines = [(graph.title or "autograd graph") + f": {graph.total} nodes, saved for backward {size_text(graph.saved_bytes())}"]
+    lines = [
+        (graph.title or "autograd graph")
+        + f": {graph.total} nodes, saved for backward {size_text(graph.saved_bytes())}"
+    ]
     for group in sorted(groups, key=lambda each: each.order):
         if group.kind == "parameter":
             continue

@@ -11,7 +11,7 @@ def layers(order, inputs):
     """{key: row}: every key lies below all its inputs. order: keys, consumers first; inputs: {key: set of keys}."""
     position = {key: i for i, key in enumerate(order)}
     row = {}
-    for key in reversed(order):                         # inputs stand later in the order, so they are placed first
+    for key in reversed(order):  # inputs stand later in the order, so they are placed first
         below = [row[source] for source in inputs.get(key, ()) if position.get(source, -1) > position[key]]
         row[key] = max(below) + 1 if below else 0
     return row
@@ -29,7 +29,7 @@ def topological(keys, inputs):
     rest = iter(keys)
     while len(out) < len(keys):
         if not ready:
-            ready = [next(key for key in rest if key not in done)]      # a cycle is opened at its earliest key
+            ready = [next(key for key in rest if key not in done)]  # a cycle is opened at its earliest key
         key = ready.pop(0)
         if key in done:
             continue
@@ -77,7 +77,11 @@ def _sweep(rows, neighbours, times=4):
     for turn in range(times):
         for number in numbers if turn % 2 == 0 else reversed(numbers):
             line = rows[number]
-            mean = {key: sum(slot[n] for n in neighbours[key]) / len(neighbours[key]) if neighbours[key] else slot[key]
-                    for key in line}
+            mean = {
+                key: sum(slot[n] for n in neighbours[key]) / len(neighbours[key])
+                if neighbours[key]
+                else slot[key]
+                for key in line
+            }
             line.sort(key=mean.__getitem__)
             slot.update({key: i for i, key in enumerate(line)})
