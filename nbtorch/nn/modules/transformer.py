@@ -5,6 +5,7 @@ Shapes: (S, N, E), or (N, S, E) with `batch_first`, or (S, E) without a batch.
 
 import copy
 
+from ...core.modes import is_grad_enabled, state
 from .. import functional as F
 from ..init import xavier_uniform_
 from ._masks import canonical_mask, dtype_or_none, is_causal_mask, sequence_length, square_subsequent_mask
@@ -150,9 +151,9 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
-        # Nested tensors only save PyTorch time on padding; there are none here, so PyTorch's warning that they are
-        # not used would tell nobody anything.
-        self.use_nested_tensor = False
+        # PyTorch's shortcut for padded batches in evaluation leaves zeros at the padding; the results must agree. Its
+        # warning that the shortcut cannot be taken would tell nobody anything here, where there is none.
+        self.use_nested_tensor = enable_nested_tensor and _fits_shortcut(encoder_layer)
         self.mask_check = mask_check
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
@@ -165,7 +166,17 @@ class TransformerEncoder(Module):
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
+        if mask is None and src_key_padding_mask is not None and self._takes_shortcut(src):
+            kept = src_key_padding_mask == 0
+            if not self.mask_check or bool((kept[:, 1:] <= kept[:, :-1]).all()):  # padding only at the end
+                output = output.masked_fill(kept.logical_not().unsqueeze(-1), 0.0)
         return output if self.norm is None else self.norm(output)
+
+    def _takes_shortcut(self, src):
+        first = self.layers[0]
+        if not self.use_nested_tensor or first.training or src.dim() != 3 or state().layers:
+            return False
+        return not (is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in first.parameters())))
 
 
 class TransformerDecoder(Module):
@@ -249,6 +260,17 @@ class Transformer(Module):
         for param in self.parameters():
             if param.dim() > 1:
                 xavier_uniform_(param)
+
+
+def _fits_shortcut(layer):
+    """Whether PyTorch can take its shortcut for layers like this one."""
+    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first:
+        return False
+    attention = layer.self_attn
+    return (
+        attention.batch_first and attention._qkv_same_embed_dim and attention.in_proj_bias is not None
+        and attention.num_heads % 2 == 0 and layer.activation_relu_or_gelu > 0 and layer.norm1.eps == layer.norm2.eps
+    )
 
 
 def _activation_code(activation):
