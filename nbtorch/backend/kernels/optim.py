@@ -77,7 +77,7 @@ def _adam(xp, p, g, m, v, largest, size, root, lr, beta1, beta2, weight_decay, e
     xp.multiply(v, beta2, v)
     xp.add(v, t, v)
     if largest is not None:
-        xp.maximum(largest, v, largest)
+        xp.maximum(largest, v, out=largest)
         v = largest
     t = xp.sqrt(v)
     t /= root

@@ -33,7 +33,7 @@ def _channel_forward(a, c, weight, bias, eps, out, means, variances, rstds):
     first, second = _sums(a, c, shift)
     mean = first / n
     variance = second / n - mean * mean
-    variance = variance if not variance < 0 else 0.0
+    variance = variance if variance > 0 or variance != variance else 0.0  # not max(): NaN stays NaN
     rstds[c] = 1 / sqrt(variance + eps)
     means[c] = shift + mean
     variances[c] = variance

@@ -33,7 +33,7 @@ def _amsgrad(p, g, m, v, w, size, root, keep, b1, b2, c1, c2, wd, eps, maximize,
         d = d + wd * x if penalty else d
         a = m[i] + c1 * (d - m[i])
         b = v[i] * b2 + c2 * (d * d)
-        top = b if not b <= w[i] else w[i]
+        top = b if b > w[i] or b != b else w[i]
         m[i] = a
         v[i] = b
         w[i] = top

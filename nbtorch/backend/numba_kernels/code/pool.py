@@ -18,14 +18,14 @@ def _pairs(a, out, where):
             for i in range(y.size):
                 best, index = top[2 * i], start + 2 * i
                 v = top[2 * i + 1]
-                index = start + 2 * i + 1 if not v <= best else index
-                best = v if not v <= best else best
+                better = v > best or v != v
+                best, index = (v, start + 2 * i + 1) if better else (best, index)
                 v = low[2 * i]
-                index = start + width + 2 * i if not v <= best else index
-                best = v if not v <= best else best
+                better = v > best or v != v
+                best, index = (v, start + width + 2 * i) if better else (best, index)
                 v = low[2 * i + 1]
-                index = start + width + 2 * i + 1 if not v <= best else index
-                best = v if not v <= best else best
+                better = v > best or v != v
+                best, index = (v, start + width + 2 * i + 1) if better else (best, index)
                 y[i] = best
                 at[i] = index
 
