@@ -2,7 +2,6 @@
 import contextvars
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided as _as_strided
 
 from .dtypes import NAMES, code_of, numpy_dtype
 
@@ -92,8 +91,7 @@ def strided(array, shape, strides, offset):
     flat = flat_bytes(owner)
     if not all(shape):
         return np.empty(shape, array.dtype)
-    window = flat[offset * size:(last + 1) * size].view(array.dtype)
-    return _as_strided(window, shape, [s * size for s in strides])
+    return np.ndarray(shape, array.dtype, flat, offset * size, tuple(s * size for s in strides))
 
 
 def flat_bytes(owner):

@@ -1,4 +1,6 @@
 """From tensor arguments to arrays: unwrapping, numbers in tensor positions, lists, dtype rules, and back to tensors."""
+import functools
+
 from ..backend import arrays as backend
 from ..backend.dtypes import CODE_OF_NUM, code_of
 from . import storage as storages
@@ -36,13 +38,22 @@ class Plan:
             wanted = [None if k is None else next(targets) for k in keys]
             present = {DTYPES[k >> 1 & 31] if d is None else d for k, d in zip(keys, wanted) if k is not None and k >= 0}
             casts = [None if d is None or k >= 0 and DTYPES[k >> 1 & 31] is d else d.name if k >= 0
-                     else _number(d) if d in present and d.name != "bfloat16" else (d.name,) for k, d in zip(keys, wanted)]
+                     else _number(d, k) if d in present and d.name != "bfloat16" else (d.name,) for k, d in zip(keys, wanted)]
             if any(c is not None for c in casts):
                 self.casts = casts
 
 
-def _number(d):
-    return (bool, int, float, complex)[d.category]
+def _number(d, key):
+    """What a Python number of this key needs to stand beside arrays of dtype `d`: nothing where NumPy treats it as weak,
+    wrapping around (as C conversions do) for the narrow integers, else the type of d's category."""
+    if d.category == 1 and d.name != "int64":
+        return functools.partial(_wrapped, d.itemsize * 8, d.is_signed)
+    return None if -key - 1 <= d.category else (bool, int, float, complex)[d.category]
+
+
+def _wrapped(bits, signed, value):
+    value = int(value) & (1 << bits) - 1
+    return value - (1 << bits) if signed and value >> bits - 1 else value
 
 
 def _info(key):

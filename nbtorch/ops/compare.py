@@ -53,5 +53,12 @@ def equal(input, other):
     return input._a.shape == other._a.shape and bool(eq(input, other).all())
 
 
+def _no_bool(infos):
+    for d, _ in infos:
+        if d.category in (0, 3):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {rules.dt.scalar_name(d)}")
+    return promote(infos)
+
+
 isin = op("isin(elements: Number, test_elements: Number, *, assume_unique: bool=False, invert: bool=False)", "isin",
-          on="torch", rule=promote)
+          on="torch", rule=_no_bool)

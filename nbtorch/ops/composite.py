@@ -92,9 +92,7 @@ def _areas(y, x, dx, dim):
         if x.dtype is dt.bool_:
             raise RuntimeError("trapezoid: received a bool input for `x`, but bool is not supported")
         return (low + high) * _steps(y, x, dim) / 2.0, dim
-    if isinstance(dx, Tensor) and dx.dim():
-        raise RuntimeError("trapezoid: Currently, we only support dx as a real number.")
-    if isinstance(dx, complex):
+    if isinstance(dx, complex) or isinstance(dx, Tensor) and dx.dim():
         raise RuntimeError("trapezoid: Currently, we only support dx as a real number.")
     return (low + high) * (1 if dx is None else dx) / 2.0, dim
 
@@ -208,7 +206,7 @@ def cov(input, correction, fweights, aweights):
     if w is not None and float(total) == 0:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     if not n:
-        mean, x = x.sum(1, True) * math.nan, x
+        mean = x.sum(1, True) * math.nan
     else:
         mean = (x * w if w is not None else x).sum(1, True) / total
     if w is None or correction == 0:

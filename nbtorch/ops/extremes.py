@@ -220,8 +220,9 @@ def _logcumsumexp_grad(g, input, out, dim):
         return (logs - out.conj()).flip(dim).logcumsumexp(dim).flip(dim) + input.conj()
     if g.is_complex():
         return back(g.log()).exp()
-    positive = where(g > 0, g, 0.0).log()
-    negative = where(g < 0, -g, 0.0).log()
+    lowest = dt.finfo(g.dtype).min                # not -inf: differences of infinities would be NaN in second order
+    positive = where(g > 0, g.log(), lowest)
+    negative = where(g < 0, (-g).log(), lowest)
     return back(positive).exp() - back(negative).exp()
 
 

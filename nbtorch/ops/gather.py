@@ -115,6 +115,9 @@ def index_reduce(input, dim, index, source, reduce, include_self):
     """A copy with source combined at positions of one dimension: prod, mean, amax or amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    if not include_self and (input.is_complex() or input.dtype is rules.dt.bool_):
+        raise NotImplementedError("\"index_reduce_func_exclude_input_init\" not implemented for "
+                                  f"'{rules.dt.scalar_name(input.dtype)}'")
     dim = dim_index(dim, input.dim())
     if not input.dim():
         return scatter_reduce(input.reshape(1), 0, index.reshape(1), source.reshape(1), reduce,

@@ -76,9 +76,9 @@ def _vectors(name):
     return check
 
 
-dot = op("dot(input, tensor)", "dot", amp={"cuda": "promote"}, check=_vectors("dot"),
+dot = op("dot(input, tensor)", "dot", rule=rules.refuse("bool", "dot"), amp={"cuda": "promote"}, check=_vectors("dot"),
          vjp={"input": lambda g, tensor: g * tensor.conj(), "tensor": lambda g, input: g * input.conj()})
-vdot = op("vdot(input, other)", "vdot", amp={"cuda": "promote"}, check=_vectors("vdot"),
+vdot = op("vdot(input, other)", "vdot", rule=rules.refuse("bool", "dot"), amp={"cuda": "promote"}, check=_vectors("vdot"),
           vjp={"input": lambda g, other: g.conj() * other, "other": lambda g, input: g * input})
 
 # ---- a product added to something
@@ -120,13 +120,13 @@ def _batches(a, b):
     _check_inner("bmm", a, b)
 
 
-addmm = op("addmm(input, mat1, mat2, *, beta=1, alpha=1)", "addmm", amp=_LOW, inplace=True,
+addmm = op("addmm(input, mat1, mat2, *, beta=1, alpha=1)", "addmm", rule=rules.refuse("bool", "addmm_impl_cpu_"), amp=_LOW, inplace=True,
            check=_check_add("addmm", (2, 2), lambda a, b: _check_inner("mm", a, b)),
            vjp={"input": lambda g, beta: _scaled(g, beta),
                 "mat1": lambda g, mat2, alpha: _scaled(mm(g, _h(mat2)), alpha),
                 "mat2": lambda g, mat1, mat2_strides, alpha: _scaled(_right_gradient(mat1, g, mat2_strides), alpha)},
            flops=lambda mat1_shape, mat2_shape: 2 * mat1_shape[0] * mat1_shape[1] * mat2_shape[1])
-baddbmm = op("baddbmm(input, batch1, batch2, *, beta=1, alpha=1)", "baddbmm", amp=_LOW, inplace=True,
+baddbmm = op("baddbmm(input, batch1, batch2, *, beta=1, alpha=1)", "baddbmm", rule=rules.refuse("bool", "baddbmm"), amp=_LOW, inplace=True,
              check=_check_add("baddbmm", (3, 3), _batches),
              vjp={"input": lambda g, beta: _scaled(g, beta),
                   "batch1": lambda g, batch2, alpha: _scaled(bmm(g, _h(batch2)), alpha),
@@ -138,12 +138,12 @@ def _over_batch(g, shape):
     return g.unsqueeze(0).expand(shape[0], *g.shape)
 
 
-addbmm = op("addbmm(input, batch1, batch2, *, beta=1, alpha=1)", "addbmm", amp=_LOW, inplace=True,
+addbmm = op("addbmm(input, batch1, batch2, *, beta=1, alpha=1)", "addbmm", rule=rules.refuse("bool", "addmm_impl_cpu_"), amp=_LOW, inplace=True,
             check=_check_add("addbmm", (3, 3), _batches),
             vjp={"input": lambda g, beta: _scaled(g, beta),
                  "batch1": lambda g, batch2, alpha: _scaled(bmm(_over_batch(g, batch2.shape), _h(batch2)), alpha),
                  "batch2": lambda g, batch1, alpha: _scaled(bmm(_h(batch1), _over_batch(g, batch1.shape)), alpha)})
-addmv = op("addmv(input, mat, vec, *, beta=1, alpha=1)", "addmv", amp=_CUDA_LOW, inplace=True,
+addmv = op("addmv(input, mat, vec, *, beta=1, alpha=1)", "addmv", rule=rules.refuse("bool", "addmv_impl_cpu"), amp=_CUDA_LOW, inplace=True,
            check=_check_add("addmv", (2, 1), lambda a, b: _check_inner("mv", a, b)),
            vjp={"input": lambda g, beta: _scaled(g, beta),
                 "mat": lambda g, vec, alpha: _scaled(outer(g, vec.conj()), alpha),

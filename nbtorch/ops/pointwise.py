@@ -64,7 +64,7 @@ mul = op("mul(input, other)", "multiply", rule=promote, inplace=True, flops=_cou
          vjp={"input": lambda g, other: g * cj(other), "other": lambda g, input: g * cj(input)})
 alias("multiply", mul)
 
-addcmul = op("addcmul(input, tensor1, tensor2, *, value=1)", "addcmul", rule=promote, inplace=True, amp=_WIDEST,
+addcmul = op("addcmul(input, tensor1, tensor2, *, value=1)", "addcmul", rule=rules.refuse("bool", "addcmul_cpu_out", promote), inplace=True, amp=_WIDEST,
              vjp={"input": lambda g: g, "tensor1": lambda g, tensor2, value: g * cj(_scaled(tensor2, value)),
                   "tensor2": lambda g, tensor1, value: g * cj(_scaled(tensor1, value))})
 
@@ -86,18 +86,10 @@ def _scaled(t, value):
     return t if value == 1 else t * value
 
 
-def _one_dtype(name):
-    def rule(infos):
-        first = infos[0][0]
-        for d, rank in infos[1:]:
-            if rank and d is not first:
-                raise RuntimeError(f"expected dtype {rules._cpp(first)} for `{name}` but got dtype {rules._cpp(d)}")
-        return [first if rank == 0 else None for _, rank in infos]
-    return rule
-
-
 def _lerp_rule(infos):
     first = infos[0][0]
+    if first.category < 2:
+        raise NotImplementedError(f"\"lerp_kernel_tensor\" not implemented for '{rules.dt.scalar_name(first)}'")
     for (d, _), name in zip(infos[1:], ("end", "weight")):
         if d is not first and not (name == "weight" and infos[2][1] < 2):
             raise RuntimeError(f"expected dtype {rules._cpp(first)} for `{name}` but got dtype {rules._cpp(d)}")
@@ -119,10 +111,10 @@ def _nothing(g):
     return g.new_zeros(g.shape)
 
 
-_floor_divide = op("floor_divide(input: Number, other)", "floor_divide", rule=promote, inplace=True,
+_floor_divide = op("floor_divide(input: Number, other)", "floor_divide", rule=rules.refuse("bool complex", "div_floor_cpu", promote), inplace=True,
                    vjp={"input": _nothing, "other": _nothing})
 floor_divide = _floor_divide
-_trunc_divide = op("_trunc_divide(input: Number, other)", "trunc_divide", rule=promote, inplace=True, node="Div",
+_trunc_divide = op("_trunc_divide(input: Number, other)", "trunc_divide", rule=rules.refuse("bool complex", "div_trunc_cpu", promote), inplace=True, node="Div",
                    vjp={"input": _nothing, "other": _nothing})
 
 
@@ -150,9 +142,9 @@ def div_(input, other, *, rounding_mode=None):
 OPS["div"].inplace_function = div_
 alias("divide", div)
 
-remainder = op("remainder(input: Number, other)", "remainder", rule=promote, inplace=True,
+remainder = op("remainder(input: Number, other)", "remainder", rule=rules.refuse("bool complex", "remainder_cpu", promote), inplace=True,
                vjp={"input": lambda g: g, "other": lambda g, input, other: -g * floor_divide(input, other)})
-fmod = op("fmod(input, other)", "fmod", rule=promote, inplace=True,
+fmod = op("fmod(input, other)", "fmod", rule=rules.refuse("bool complex", "fmod_cpu", promote), inplace=True,
           vjp={"input": lambda g: g, "other": lambda g, input, other: -g * _trunc_divide(input, other)})
 
 # ---- powers and logarithms of two operands
@@ -184,7 +176,12 @@ def _pow_exponent(g, input, exponent, out):
     return g * where(zero, out.new_zeros(()), out * input.to(out.dtype).log()).conj()
 
 
-pow = op("pow(input: Number, exponent)", "power", rule=promote, inplace=True, amp=_FP32,
+def _whole_powers(input, exponent):
+    if type(exponent) is int and exponent < 0 and isinstance(input, Tensor) and input.dtype.category == 1:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
+pow = op("pow(input: Number, exponent)", "power", check=_whole_powers, rule=rules.refuse("bool", "pow", promote), inplace=True, amp=_FP32,
          vjp={"input": _pow_input, "exponent": _pow_exponent})
 
 
@@ -205,13 +202,24 @@ def float_power(input, exponent):
     return pow(base, exponent)
 
 
-logaddexp = op("logaddexp(input, other)", "logaddexp_any", check=both("logaddexp"), rule=float_promote,
+def float_power_(input, exponent):
+    """In-place version of :func:`float_power`. Raises RuntimeError unless the input is of double precision."""
+    complex_ = input.is_complex() or isinstance(exponent, complex) or isinstance(exponent, Tensor) and exponent.is_complex()
+    needed = rules.dt.complex128 if complex_ else rules.dt.float64
+    if input.dtype is not needed:
+        raise RuntimeError(f"the base given to float_power_ has dtype {rules.dt.scalar_name(input.dtype)} but the "
+                           f"operation's result requires dtype {rules.dt.scalar_name(needed)}")
+    return OPS["pow"].inplace_function(input, exponent.to(needed) if isinstance(exponent, Tensor) else exponent)
+
+
+OPS["float_power"].inplace_function = float_power_
+logaddexp = op("logaddexp(input, other)", "logaddexp_any", check=both("logaddexp"), rule=rules.refuse("bool int", "logaddexp_cpu", promote),
                vjp={"input": lambda g, input, other: g / (1 + (other - input).exp()).conj(),
                     "other": lambda g, input, other: g / (1 + (input - other).exp()).conj()})
-logaddexp2 = op("logaddexp2(input, other)", "logaddexp2", check=both("logaddexp2"), rule=float_promote,
+logaddexp2 = op("logaddexp2(input, other)", "logaddexp2", check=both("logaddexp2"), rule=rules.refuse("bool int complex", "logaddexp2_cpu", promote),
                 vjp={"input": lambda g, input, other: g / (1 + (other - input).exp2()),
                      "other": lambda g, input, other: g / (1 + (input - other).exp2())})
-xlogy = op("xlogy(input: Number, other)", "xlogy", rule=float_promote, inplace=True, on="torch method special",
+xlogy = op("xlogy(input: Number, other)", "xlogy", rule=rules.refuse("complex", "xlogy_cpu", float_promote), inplace=True, on="torch method special",
            vjp={"input": lambda g, input, other: xlogy(g, other).masked_fill((input == 0) & (other <= 0), 0),
                 "other": lambda g, input, other: g * input / other})
 
@@ -230,11 +238,11 @@ atan2 = op("atan2(input, other)", "arctan2", check=both("atan2"), rule=float_pro
            vjp={"input": lambda g, input, other: _atan2_scale(g, input, other) * other,
                 "other": lambda g, input, other: _atan2_scale(g, input, other) * -input})
 alias("arctan2", atan2)
-hypot = op("hypot(input, other)", "hypot", check=both("hypot"), rule=promote, inplace=True,
+hypot = op("hypot(input, other)", "hypot", check=both("hypot"), rule=rules.refuse("bool int complex", "hypot_cpu", promote), inplace=True,
            vjp={"input": lambda g, input, out: g * (input / out), "other": lambda g, other, out: g * (other / out)})
 copysign = op("copysign(input, other)", "copysign", rule=float_promote, inplace=True,
               vjp={"input": lambda g, input, out: g * (out / input).masked_fill(input == 0, 0), "other": _nothing})
-nextafter = op("nextafter(input, other)", "nextafter", check=both("nextafter"), rule=promote, inplace=True,
+nextafter = op("nextafter(input, other)", "nextafter", check=both("nextafter"), rule=rules.refuse("bool int complex", "nextafter_cpu", promote), inplace=True,
                vjp={"input": lambda g: g, "other": _nothing})
 
 
@@ -281,7 +289,7 @@ fmin = op("fmin(input, other)", "fmin", check=both("fmin"), rule=_ordered("fmin"
 def _clamp_rule(infos):
     if any(d.is_complex for d, _ in infos):
         raise NotImplementedError("clamp is not supported for complex types")
-    return promote(infos)
+    return rules.refuse("bool", "clamp_cpu", promote)(infos)
 
 
 _clamp_backward = op("_clamp_backward(grad, input, min: Number=None, max: Number=None)", "clamp_backward",

@@ -212,7 +212,7 @@ def norm(input, p, dim, keepdim, dtype):
                 input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if p is None or p == "fro":
         p = 2.0
-    if isinstance(p, str):
+    if p not in ("fro", "nuc") and isinstance(p, str):
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
     return _norm(input, float(p), dim, keepdim, dtype)
 
@@ -253,6 +253,8 @@ def trace(input):
     """Sum of the diagonal of a matrix."""
     if input.dim() != 2:
         raise RuntimeError("trace: expected a matrix")
+    if input.dtype is dt.bool_:
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return input.diagonal().sum()
 
 

@@ -127,6 +127,22 @@ def promote_except(*kept):
     return rule
 
 
+def refuse(kinds, kernel, rule=None):
+    """A rule that raises what PyTorch raises when its kernel has no loop for a dtype, else does as `rule` says.
+
+    kinds: words among bool, int, float, complex; the dtype judged is the common one after the rule's casts.
+    """
+    refused = {("bool", "int", "float", "complex").index(kind) for kind in kinds.split()}
+
+    def checked(infos):
+        targets = [None] * len(infos) if rule is None else rule(infos)
+        found = common([(t or d, rank) for t, (d, rank) in zip(targets, infos)])
+        if found.category in refused:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dt.scalar_name(found)}'")
+        return targets
+    return checked
+
+
 def bits(infos):
     """Common dtype of bool and whole-number operands. Raises for floats, as bitwise ops do."""
     target = common(infos)
@@ -139,6 +155,9 @@ def must_match(name):
     """A rule for matrix products: the dtypes must be equal already."""
     def rule(infos):
         found = {d for d, _ in infos}
+        if dt.bool_ in found:
+            kernel = {"mm": "addmm_impl_cpu_", "mv": "addmv_impl_cpu"}.get(name, name)
+            raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
         if len(found) > 1:
             a, b = infos[-2][0], infos[-1][0]
             if a is b:

@@ -11,7 +11,7 @@ def _placed(g, indices, input_shape, dim):
 def _orderable(name):
     def rule(infos):
         if infos[0][0].is_complex:
-            raise RuntimeError(f"Sort currently does not support complex dtypes on CPU" if name == "sort" else
+            raise RuntimeError("Sort currently does not support complex dtypes on CPU" if name == "sort" else
                                f"{name} does not support complex dtypes on CPU")
         return [None] * len(infos)
     return rule

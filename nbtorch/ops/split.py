@@ -183,7 +183,7 @@ def view_as_self(input):
 @composite("view_copy(input, size)", on="torch")
 def view_copy(input, size):
     """view, as a copy instead of a view."""
-    return OPS["view"].function(input, *(size if isinstance(size, (tuple, list)) else (size,))).clone()
+    return OPS["reshape"].function(input, *(size if isinstance(size, (tuple, list)) else (size,))).clone()
 
 
 # ---- a copy with one part replaced

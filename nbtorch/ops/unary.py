@@ -12,8 +12,16 @@ _FP32 = {"cuda": "fp32"}
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
-def _math(name, kernel, formula, amp=None, on="torch method", **more):
-    return op(f"{name}(input)", kernel, rule=float_like, inplace=True, amp=amp, on=on, vjp={"input": formula}, **more)
+def _math(name, kernel, formula, amp=None, on="torch method", rule=float_like, **more):
+    return op(f"{name}(input)", kernel, rule=rule, inplace=True, amp=amp, on=on, vjp={"input": formula}, **more)
+
+
+def _not_complex(name, rule=same):
+    def check(infos):
+        if infos[0][0].is_complex:
+            raise RuntimeError(f"{name} is not supported for complex tensors.")
+        return rule(infos)
+    return check
 
 
 # ---- exponentials and logarithms
@@ -48,9 +56,9 @@ atanh = _math("atanh", "arctanh", lambda g, input: g / (1 - input * input).conj(
 for _name, _function in (("arcsin", asin), ("arccos", acos), ("arctan", atan), ("arcsinh", asinh), ("arccosh", acosh),
                          ("arctanh", atanh)):
     alias(_name, _function)
-deg2rad = op("deg2rad(input)", "deg2rad_any", rule=float_like, inplace=True,
+deg2rad = op("deg2rad(input)", "deg2rad_any", rule=_not_complex("deg2rad", float_like), inplace=True,
              vjp={"input": lambda g: g * (math.pi / 180)})
-rad2deg = op("rad2deg(input)", "rad2deg_any", rule=float_like, inplace=True,
+rad2deg = op("rad2deg(input)", "rad2deg_any", rule=_not_complex("rad2deg", float_like), inplace=True,
              vjp={"input": lambda g: g * (180 / math.pi)})
 
 
@@ -64,6 +72,11 @@ sinc = _math("sinc", "sinc", _sinc_slope, on=_EXPM1)
 
 # ---- probability and gamma functions
 
+
+def _real(kernel):
+    return rules.refuse("complex", kernel, float_like)
+
+
 sigmoid = _math("sigmoid", "sigmoid", lambda g, out: g * ((1 - out) * out).conj())
 alias("expit", sigmoid)
 
@@ -74,26 +87,18 @@ def _logit_slope(g, input, eps):
     return where((input >= low) & (input <= high), g / (input * (1 - input)), outside)
 
 
-logit = op("logit(input, eps=None)", "logit", rule=float_like, inplace=True, on=_EXPM1, vjp={"input": _logit_slope})
-erf = _math("erf", "erf", lambda g, input: g * (input * input).neg().exp() * (2 / math.sqrt(math.pi)), on=_EXPM1)
-erfc = _math("erfc", "erfc", lambda g, input: g * (input * input).neg().exp() * (-2 / math.sqrt(math.pi)), on=_EXPM1)
-erfinv = _math("erfinv", "erfinv", lambda g, out: g * (out * out).exp() * (math.sqrt(math.pi) / 2), _FP32, on=_EXPM1)
-lgamma = _math("lgamma", "lgamma", lambda g, input: g * input.digamma())
-digamma = _math("digamma", "digamma", lambda g, input: g * _polygamma(input, 1), on=_EXPM1)
+logit = op("logit(input, eps=None)", "logit", rule=_real("logit_cpu"), inplace=True, on=_EXPM1, vjp={"input": _logit_slope})
+erf = _math("erf", "erf", lambda g, input: g * (input * input).neg().exp() * (2 / math.sqrt(math.pi)), on=_EXPM1, rule=_real("erf_vml_cpu"))
+erfc = _math("erfc", "erfc", lambda g, input: g * (input * input).neg().exp() * (-2 / math.sqrt(math.pi)), on=_EXPM1, rule=_real("erfc_vml_cpu"))
+erfinv = _math("erfinv", "erfinv", lambda g, out: g * (out * out).exp() * (math.sqrt(math.pi) / 2), _FP32, on=_EXPM1, rule=_real("erfinv_vml_cpu"))
+lgamma = _math("lgamma", "lgamma", lambda g, input: g * input.digamma(), rule=_real("lgamma"))
+digamma = _math("digamma", "digamma", lambda g, input: g * _polygamma(input, 1), on=_EXPM1, rule=_real("digamma"))
 _polygamma = op("_polygamma(input, n: int)", "polygamma", rule=float_like, node="Polygamma", inplace=True,
                 vjp={"input": lambda g, input, n: g * _polygamma(input, n + 1)})
-igamma = op("igamma(input, other)", "igamma", check=both("igamma"), rule=rules.float_promote, inplace=True)
-igammac = op("igammac(input, other)", "igammac", check=both("igammac"), rule=rules.float_promote, inplace=True)
+igamma = op("igamma(input, other)", "igamma", check=both("igamma"), rule=rules.refuse("bool int complex", "igamma_cpu", rules.promote), inplace=True)
+igammac = op("igammac(input, other)", "igammac", check=both("igammac"), rule=rules.refuse("bool int complex", "igammac_cpu", rules.promote), inplace=True)
 
 # ---- signs and rounding
-
-
-def _not_complex(name, rule=same):
-    def check(infos):
-        if infos[0][0].is_complex:
-            raise RuntimeError(f"{name} is not supported for complex tensors.")
-        return rule(infos)
-    return check
 
 
 def _negatable(infos):
@@ -120,7 +125,7 @@ def positive(input):
     return input
 
 
-abs = op("abs(input)", "abs", inplace=True, vjp={"input": lambda g, input: g * input.sgn()})
+abs = op("abs(input)", "abs", rule=rules.refuse("bool", "abs_cpu"), inplace=True, vjp={"input": lambda g, input: g * input.sgn()})
 alias("absolute", abs)
 _plain_abs_inplace = OPS["abs"].inplace_function
 
@@ -163,13 +168,13 @@ def _angle_slope(g, input):
     return where(size == 0, input.new_zeros(()), g * input * 1j / (size * size))
 
 
-floor = op("floor(input)", "floor", rule=_not_complex("floor"), inplace=True, vjp={"input": _nothing})
-ceil = op("ceil(input)", "ceil", rule=_not_complex("ceil"), inplace=True, vjp={"input": _nothing})
-trunc = op("trunc(input)", "trunc", rule=_not_complex("trunc"), inplace=True, vjp={"input": _nothing})
+floor = op("floor(input)", "floor", rule=_not_complex("floor", rules.refuse("bool", "floor_vml_cpu")), inplace=True, vjp={"input": _nothing})
+ceil = op("ceil(input)", "ceil", rule=_not_complex("ceil", rules.refuse("bool", "ceil_vml_cpu")), inplace=True, vjp={"input": _nothing})
+trunc = op("trunc(input)", "trunc", rule=_not_complex("trunc", rules.refuse("bool", "trunc_vml_cpu")), inplace=True, vjp={"input": _nothing})
 alias("fix", trunc)
-round = op("round(input, *, decimals: int=0)", "round", rule=_not_complex("round"), inplace=True,
+round = op("round(input, *, decimals: int=0)", "round", rule=_not_complex("round", rules.refuse("bool", "round_cpu")), inplace=True,
            on="torch method special", vjp={"input": _nothing})
-frac = op("frac(input)", "frac", rule=_not_complex("frac"), inplace=True, vjp={"input": lambda g: g})
+frac = op("frac(input)", "frac", rule=_not_complex("frac", rules.refuse("bool int", "frac_cpu")), inplace=True, vjp={"input": lambda g: g})
 nan_to_num = op("nan_to_num(input, nan=None, posinf=None, neginf=None)", "nan_to_num", inplace=True,
                 vjp={"input": lambda g, input: g * input.isfinite()})
 
@@ -210,6 +215,8 @@ def mvlgamma(input, p):
     """Logarithm of the multivariate gamma function of dimension p."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if input.dtype is dt.bool_:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     from .create import tensor_of
     constant = p * (p - 1) * math.log(math.pi) / 4
     half_steps = tensor_of([-j / 2 for j in range(p)], input)

@@ -6,7 +6,7 @@ from ..core import views
 from ..core.op import OPS, alias, composite, op
 from ..core.tensor import Tensor, dim_index
 
-_VIEW = dict(view=True, out=False)
+_VIEW = {"view": True, "out": False}
 
 view = op("view(input, *size)", "view", on="method", vjp={"input": lambda g, input_shape: g.reshape(input_shape)}, **_VIEW)
 transpose = op("transpose(input, dim0: int, dim1: int)", "transpose", **_VIEW,

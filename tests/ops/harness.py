@@ -148,7 +148,7 @@ def array_of(t):
         t = t.float()
     if hasattr(t, "resolve_conj"):
         t = t.resolve_conj()
-    return np.array(t.numpy()), name
+    return np.array(t.numpy(force=True)), name            # force: torch has zero tensors without memory
 
 
 def difference(ours, theirs, values=True):

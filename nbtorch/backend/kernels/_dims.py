@@ -1,4 +1,5 @@
-"""Dimensions as PyTorch counts and names them in errors."""
+"""Dimensions as PyTorch counts and names them in errors, and views by strides."""
+from ..arrays import offset_of, strided
 
 
 def wrap_dim(dim, ndim):
@@ -22,9 +23,16 @@ def wrap_dims(dims, ndim):
     return (wrapped or tuple(range(ndim))) if ndim else ()
 
 
+def is_index(a):
+    """Whether an array is int64 or int32."""
+    return a.dtype.kind == "i" and a.dtype.itemsize >= 4
+
+
 def strided_view(xp, a, shape, strides):
     """A view of `a` with another shape and byte strides, as writable as `a`."""
+    if xp.__name__ != "numpy":
+        return xp.lib.stride_tricks.as_strided(a, shape, strides)
     try:
         return xp.ndarray(shape, a.dtype, a, 0, strides)
-    except (ValueError, TypeError):               # CuPy, and arrays with gaps, take the slower general way
-        return xp.lib.stride_tricks.as_strided(a, shape, strides)
+    except ValueError:                            # arrays with gaps lend no buffer: go through their owner
+        return strided(a, shape, [s // a.itemsize for s in strides], offset_of(a))

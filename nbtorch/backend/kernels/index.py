@@ -1,7 +1,7 @@
 """Reading and writing at given positions."""
 from ..registry import kernel
 from ._common import is_half
-from ._dims import wrap_dim
+from ._dims import is_index, wrap_dim
 
 
 def flat_add(xp, out, where, values):
@@ -42,7 +42,7 @@ def positions(xp, shape, indices):
         if index is None:
             key.append(slice(None))
             dim += 1
-        elif index.dtype.kind == "b" or index.dtype.name == "uint8":
+        elif index.dtype.kind == "b" or index.dtype.kind == "u" and index.dtype.itemsize == 1:
             index = index.astype(bool) if index.dtype.kind != "b" else index
             check_mask(index, shape, dim)
             if index.ndim == 0:
@@ -169,7 +169,7 @@ def index_select(xp, a, index, dim):
     """Positions of one dimension."""
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype.kind not in "iu" or index.dtype.name not in ("int64", "int32"):
+    if not is_index(index):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     dim = wrap_dim(dim, a.ndim)
     check_range(xp, index, a.shape[dim] if a.ndim else 1, dim)
@@ -198,7 +198,7 @@ def _check_vector(a, index, source, dim, name):
     if index.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: Long and "
                          f"size: {list(index.shape)}")
-    if index.dtype.name not in ("int64", "int32"):
+    if not is_index(index):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {index.dtype.name}")
     if source.dtype != a.dtype:
         raise RuntimeError(f"{name}(): self ({a.dtype.name}) and source ({source.dtype.name}) must have the same scalar "
@@ -233,7 +233,7 @@ def index_copy(xp, a, index, source, dim):
 def index_fill(xp, a, index, value, dim):
     """A copy of `a` with one number at positions of one dimension."""
     dim = wrap_dim(dim, a.ndim)
-    if index.dtype.name not in ("int64", "int32"):
+    if not is_index(index):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
         raise IndexError("Index has to be a vector/scalar")
@@ -256,7 +256,7 @@ def index_fill(xp, a, index, value, dim):
 @kernel("take")
 def take(xp, a, index):
     """Elements of the flattened tensor."""
-    if index.dtype.name != "int64":
+    if index.dtype.kind != "i" or index.dtype.itemsize != 8:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.name}")
     n = a.size
     if index.size and (n == 0 or int(index.max()) >= n or int(index.min()) < -n):
@@ -268,7 +268,7 @@ def take(xp, a, index):
 @kernel("put")
 def put(xp, a, index, source, accumulate=False):
     """A copy of `a` with source at positions of the flattened tensor."""
-    if index.dtype.name != "int64":
+    if index.dtype.kind != "i" or index.dtype.itemsize != 8:
         raise RuntimeError("put_(): Expected a long tensor for index")
     if source.dtype != a.dtype:
         raise RuntimeError("put_(): self and source expected to have the same dtype, but got "

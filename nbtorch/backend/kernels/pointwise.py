@@ -1,17 +1,18 @@
 """Element by element: arithmetic, rounding, powers, clamps and bits. Dtypes are settled by the ops' rules."""
 from ..registry import kernel
-from ._common import HALF, is_half, narrow, wide
+from ._common import is_half, narrow, wide
 
 # kernel name -> ufunc of numpy and cupy; these need no code of their own and write into out=
-UFUNCS = {name: name for name in ["multiply", "true_divide", "negative", "exp", "exp2", "expm1", "log", "log10", "log2", "log1p", "sqrt", "square", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "arctan2", "maximum", "minimum", "fmax", "fmin", "hypot", "logaddexp", "logaddexp2", "copysign", "nextafter", "heaviside", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "conjugate", "gcd", "lcm", "isnan", "isinf", "isfinite", "signbit", "positive"]}
+UFUNCS = {name: name for name in (
+    "multiply", "true_divide", "negative", "exp", "exp2", "expm1", "log", "log10", "log2", "log1p", "sqrt", "square",
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "arctan2",
+    "maximum", "minimum", "fmax", "fmin", "hypot", "logaddexp2", "copysign", "nextafter", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "invert", "gcd", "isnan", "isinf", "isfinite")}
 
 
 def is_int(a):
     return a.dtype.kind in "iu" if hasattr(a, "dtype") else isinstance(a, int)
-
-
-def is_half(a):
-    return getattr(getattr(a, "dtype", None), "name", "") in HALF
 
 
 def dtype_of(a, b):
@@ -212,6 +213,8 @@ floor, ceil, trunc = _rounding("floor", "floor"), _rounding("ceil", "ceil"), _ro
 def round(xp, a, decimals=0):
     """Nearest whole number, ties to even; `decimals` moves the point first."""
     if a.dtype.kind in "iu":
+        if decimals:
+            raise NotImplementedError("\"round_cpu\" not implemented for whole numbers")
         return a.copy()
     if decimals == 0:
         return xp.rint(a)

@@ -66,7 +66,7 @@ def prod(xp, a, dim=None, keepdim=False, dtype=None):
 @kernel("nansum")
 def nansum(xp, a, dim=None, keepdim=False, dtype=None):
     """Sum with NaN as zero."""
-    if a.dtype.kind == "f" or a.dtype.name == "bfloat16":
+    if a.dtype.kind in "fV":
         a = xp.where(xp.isnan(a), xp.zeros((), a.dtype), a)
     return sum_(xp, a, dim, keepdim, dtype)
 
@@ -167,7 +167,7 @@ def _truth(name):
         if dim is not None and not isinstance(dim, int) and len(dim) == 0:
             axes = () if name == "none" else tuple(range(a.ndim))
         result = getattr(a if a.dtype.kind == "b" else a != 0, name)(axes, keepdims=keepdim)
-        return xp.asarray(result).astype(xp.uint8) if a.dtype.name == "uint8" else result
+        return xp.asarray(result).astype(xp.uint8) if a.dtype == xp.uint8 else result
     run.__doc__ = f"Whether {name} of the elements hold."
 
 

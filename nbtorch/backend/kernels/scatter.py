@@ -1,12 +1,12 @@
 """gather and scatter: one index per element."""
 from ..registry import kernel
 from ._common import is_half
-from ._dims import wrap_dim
+from ._dims import is_index, wrap_dim
 from .index import flat_add
 
 
 def _check(xp, a, index, dim, name, source=None):
-    if index.size and index.dtype.name not in ("int64", "int32"):
+    if index.size and not is_index(index):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if source is not None and hasattr(source, "dtype") and source.dtype != a.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
@@ -114,6 +114,10 @@ def scatter_reduce(xp, a, index, src, dim, reduce, include_self=True):
     dim = wrap_dim(dim, a.ndim)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if reduce == "mean" and a.dtype.kind == "b":
+        raise NotImplementedError("\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'")
+    if reduce in ("amax", "amin") and a.dtype.kind == "c":
+        raise NotImplementedError(f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for complex numbers")
     _check(xp, a, index, dim, "scatter", src)
     out = a.copy(order="C")
     if not index.size:

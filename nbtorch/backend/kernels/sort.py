@@ -5,12 +5,12 @@ from ._dims import wrap_dim
 
 
 def _has_nan(a):
-    return a.dtype.kind == "f" or a.dtype.name == "bfloat16"
+    return a.dtype.kind in "fV"
 
 
 def order_of(xp, a, axis, descending):
     """Stable order along a dimension, NaN counted as the largest."""
-    if a.dtype.name == "bfloat16":
+    if a.dtype.kind == "V":                       # bfloat16 has no stable sort of its own
         a = wide(xp, a)
     if not descending:
         return xp.argsort(a, axis, "stable") if xp.__name__ == "numpy" else xp.argsort(a, axis)
@@ -46,7 +46,7 @@ def topk(xp, a, k, dim=-1, largest=True, sorted=True):
         raise RuntimeError("selected index k out of range")
     if a.ndim == 0:
         return a.copy(), xp.zeros((), xp.int64)
-    if xp.__name__ == "numpy" and 0 < k < n // 8 and a.dtype.name != "bfloat16" and not (_has_nan(a) and xp.isnan(a).any()):
+    if xp.__name__ == "numpy" and 0 < k < n // 8 and a.dtype.kind != "V" and not (_has_nan(a) and xp.isnan(a).any()):
         order = _top_by_partition(xp, a, k, axis, largest)
     else:
         order = xp.take(order_of(xp, a, axis, largest), xp.arange(k), axis)
