@@ -12,6 +12,11 @@ from ._nn import floats_only, replay
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
+def _refuse_bool(kernel, input):
+    if input.dtype.name == "bool":
+        raise _nn.unimplemented(kernel, input)
+
+
 def _no_bool(message):
     def check(input, *rest):
         if input.dtype.name == "bool":
@@ -27,6 +32,7 @@ relu = op("relu(input)", "relu", inplace=True, out=False, check=_no_bool("Boolea
           vjp={"input": lambda g, out: _threshold_backward(g, out, 0)},
           doc="max(input, 0). https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu.html")
 threshold = op("threshold(input, threshold: float, value: float)", "threshold", on="torch", inplace=True, out=False,
+               check=lambda input, *rest: _refuse_bool("threshold_cpu", input),
                vjp={"input": lambda g, input, threshold: _threshold_backward(g, input, threshold)},
                doc="input where input > threshold, else value. "
                    "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html")

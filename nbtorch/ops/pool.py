@@ -127,6 +127,9 @@ def _declare_max(n):
     doc = f"The largest element of each window of input (batch, channels, *space). {_PAGE}max_pool{n}d.html"
 
     def values(input, kernel_size, stride, padding, dilation, ceil_mode):
+        if n == 1 and not input.dtype.is_floating_point:       # only the form with positions takes whole numbers
+            _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
+            raise unimplemented("max_pool1d_impl", input)
         return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
     def both(input, kernel_size, stride, padding, dilation, ceil_mode):

@@ -222,7 +222,7 @@ def _positions(size, kernel_size, dilation, padding, stride):
             for n, k, d, p, s in zip(size, kernel_size, dilation, padding, stride)]
 
 
-@composite("image_unfold(input, kernel_size: object, dilation: object=1, padding: object=0, stride: object=1)", on="F",
+@composite("unfold(input, kernel_size: object, dilation: object=1, padding: object=0, stride: object=1)", on="F",
            key="im2col", doc=f"Sliding patches of images (batch, channels, h, w) as columns. {PAGE}unfold.html")
 def image_unfold(input, kernel_size, dilation, padding, stride):
     settings = _settings(kernel_size, dilation, padding, stride)

@@ -89,7 +89,8 @@ def max_pool(xp, a, kernel_size, stride, padding, dilation, out_size):
 def max_pool_backward(xp, grad, indices, input_shape):
     """Adds each element of grad at its window's position; a general scatter, since windows may overlap."""
     planes, size = math.prod(input_shape[:2]), math.prod(input_shape[2:])
-    values, where = wide(xp, grad).reshape(planes, -1), indices.reshape(planes, -1)
+    count = math.prod(indices.shape[2:])
+    values, where = wide(xp, grad).reshape(planes, count), indices.reshape(planes, count)
     out = _scatter(xp, values, where, planes, size).reshape(input_shape)
     return out.astype(grad.dtype, copy=False)
 
@@ -107,8 +108,9 @@ def _scatter(xp, values, where, planes, size):
 @kernel("gather_windows")
 def gather_windows(xp, a, indices):
     """The elements of `a` (batch, channels, *space) at the flat positions `indices` (batch, channels, *out)."""
-    flat = a.reshape(*a.shape[:2], -1)
-    return xp.take_along_axis(flat, indices.reshape(*indices.shape[:2], -1), 2).reshape(indices.shape)
+    flat = a.reshape(*a.shape[:2], math.prod(a.shape[2:]))
+    where = indices.reshape(*indices.shape[:2], math.prod(indices.shape[2:]))
+    return xp.take_along_axis(flat, where, 2).reshape(indices.shape)
 
 
 @kernel("max_unpool")
@@ -116,7 +118,7 @@ def max_unpool(xp, a, indices, space):
     """Zeros (batch, channels, *space) with the elements of `a` at the flat positions `indices`."""
     planes, size = math.prod(a.shape[:2]), math.prod(space)
     out = xp.zeros((planes * size,), a.dtype)
-    flat = indices.reshape(planes, -1) + (xp.arange(planes) * size)[:, None]
+    flat = indices.reshape(planes, math.prod(indices.shape[2:])) + (xp.arange(planes) * size)[:, None]
     out[flat.reshape(-1)] = a.reshape(-1)
     return out.reshape(*a.shape[:2], *space)
 

@@ -7,7 +7,6 @@ from ...ops.bind import public as _public
 globals().update(_public("F"))
 
 from ...ops import (celu_, logit, relu_, rrelu_, selu_, sigmoid, tanh, threshold_)  # noqa: E402, F401
-from ...ops.resize import image_unfold as unfold  # noqa: E402, F401
 from .activation import *  # noqa: E402, F401, F403
 from .dropout import *  # noqa: E402, F401, F403
 from .embedding import *  # noqa: E402, F401, F403
