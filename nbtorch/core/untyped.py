@@ -153,3 +153,17 @@ Tensor.untyped_storage, Tensor.storage, Tensor.set_ = untyped_storage, storage, 
 Tensor.share_memory_, Tensor.pin_memory, Tensor.apply_ = share_memory_, pin_memory, apply_
 Tensor.is_shared = lambda self: False
 Tensor.is_pinned = lambda self, device=None: False
+
+
+def values(self):
+    """Values of a sparse tensor. Raises RuntimeError: tensors here are dense."""
+    raise RuntimeError("values expected sparse tensor layout but got Strided")
+
+
+def indices(self):
+    """Indices of a sparse tensor. Raises RuntimeError: tensors here are dense."""
+    raise RuntimeError("indices expected sparse tensor layout but got Strided")
+
+
+Tensor.values, Tensor.indices = values, indices
+Tensor.name = property(lambda self: self._name, doc="None: tensors have no name.")
