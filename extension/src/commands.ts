@@ -4,7 +4,10 @@ import type { Words } from './format';
 import type { NbtorchPanel, Tab } from './panels';
 import { nbtorchIcon } from './panels';
 
-export const SHOW: Record<Tab, string> = { graph: 'nbtorch:show-graph', memory: 'nbtorch:show-memory' };
+/** The tabs that are always there have commands. */
+type Shown = Extract<Tab, 'graph' | 'memory'>;
+
+export const SHOW: Record<Shown, string> = { graph: 'nbtorch:show-graph', memory: 'nbtorch:show-memory' };
 
 /** Adds the commands that open the panel at a tab. */
 export function addCommands(
@@ -13,7 +16,7 @@ export function addCommands(
   palette: ICommandPalette | null,
   tr: Words
 ): void {
-  const labels: Record<Tab, string> = { graph: tr('Show nbtorch graph'), memory: tr('Show nbtorch memory') };
+  const labels: Record<Shown, string> = { graph: tr('Show nbtorch graph'), memory: tr('Show nbtorch memory') };
   for (const tab of ['graph', 'memory'] as const) {
     app.commands.addCommand(SHOW[tab], {
       label: labels[tab],

@@ -45,6 +45,12 @@ export function isBroken(value: Real): boolean {
   return typeof value === 'string';
 }
 
+/** Microseconds as "812 µs", "8.12 ms" or "1.25 s". */
+export function formatMicros(micros: number): string {
+  const [value, unit] = micros < 999.5 ? [micros, 'µs'] : micros < 999_500 ? [micros / 1e3, 'ms'] : [micros / 1e6, 's'];
+  return `${value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${unit}`;
+}
+
 /** A shape as "32×64"; a scalar is "scalar". */
 export function formatShape(shape: number[]): string {
   return shape.length === 0 ? 'scalar' : shape.join('×');

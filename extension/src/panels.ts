@@ -8,11 +8,14 @@ import type { Host } from './host';
 import { VERSION } from './messages.gen';
 import type { State } from './store';
 import { EMPTY } from './store';
+import { AmpView } from './views/amp';
+import { ClusterView } from './views/cluster';
 import { GraphView } from './views/graph';
 import { MemoryView } from './views/memory';
+import { ProfileView } from './views/profile';
 import iconSvg from './icon';
 
-export type Tab = 'graph' | 'memory';
+export type Tab = 'graph' | 'memory' | 'amp' | 'profile' | 'cluster';
 
 export const nbtorchIcon = new LabIcon({ name: 'nbtorch:panel', svgstr: iconSvg });
 
@@ -57,6 +60,9 @@ export class NbtorchPanel extends Widget {
     this.node.append(tabs, this.notice);
     this.addPage(tabs, 'graph', tr('Graph'), body => new GraphView(body, host));
     this.addPage(tabs, 'memory', tr('Memory'), body => new MemoryView(body, host));
+    this.addPage(tabs, 'amp', tr('AMP'), body => new AmpView(body, host));
+    this.addPage(tabs, 'profile', tr('Profile'), body => new ProfileView(body, host));
+    this.addPage(tabs, 'cluster', tr('Cluster'), body => new ClusterView(body, host));
     this.foot.append(this.state, make('span', 'nbt-space'), this.dropped);
     this.node.append(this.foot);
     tabs.addEventListener('keydown', event => this.onTabKey(event));
@@ -102,7 +108,9 @@ export class NbtorchPanel extends Widget {
 
   private onTabKey(event: KeyboardEvent): void {
     if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
-      this.show_(this.tab === 'graph' ? 'memory' : 'graph');
+      const tabs = [...this.pages.keys()].filter(key => !this.pages.get(key)?.tab.hidden);
+      const step = event.key === 'ArrowRight' ? 1 : tabs.length - 1;
+      this.show_(tabs[(tabs.indexOf(this.tab) + step) % tabs.length] ?? 'graph');
       this.pages.get(this.tab)?.tab.focus();
       event.preventDefault();
     }
@@ -125,6 +133,17 @@ export class NbtorchPanel extends Widget {
   }
 
   private draw(state: State): void {
+    // These tabs are there once there is something in them.
+    const has: Partial<Record<Tab, boolean>> = {
+      amp: state.amp !== null,
+      profile: state.profile !== null,
+      cluster: state.cluster !== null
+    };
+    this.pages.forEach((page, key) => (page.tab.hidden = has[key] === false));
+    if (has[this.tab] === false) {
+      this.show_('graph');
+      return;
+    }
     const notice = this.noticeFor(state);
     this.notice.hidden = notice === null;
     this.notice.replaceChildren(...(notice ?? []));

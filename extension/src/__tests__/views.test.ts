@@ -4,8 +4,11 @@ import { plainWords } from '../format';
 import { formatBytes, formatPlace, formatReal, formatShape, shortOp } from '../format';
 import type { Place } from '../messages.gen';
 import { EMPTY, reduceBatch } from '../store';
+import { AmpView } from '../views/amp';
+import { ClusterView } from '../views/cluster';
 import { GraphView } from '../views/graph';
 import { MemoryView } from '../views/memory';
+import { ProfileView } from '../views/profile';
 import { formatSeconds, stack } from '../views/timeline';
 import type { Name } from './golden';
 import { golden, stateOf } from './golden';
@@ -172,6 +175,30 @@ describe('MemoryView', () => {
     const data = stack(samples, samples[0]!.time);
     expect(data).toHaveLength(8);
     samples.forEach((sample, index) => expect(data[5]?.[index]).toBe(sample.live));
+  });
+});
+
+describe('views of finished work', () => {
+  it('shows what autocast did', () => {
+    new AmpView(root, host).update(stateOf('others'));
+    expect(root.textContent).toContain('bf16 ×12');
+    expect(root.textContent).toContain('65536.0');
+  });
+
+  it('shows a profile', () => {
+    new ProfileView(root, host).update(stateOf('others'));
+    expect(root.textContent).toContain('813 µs');
+    expect(root.textContent).toContain('Time of In [5]1.20 ms');
+  });
+
+  it('shows the ranks and who is lost', () => {
+    const view = new ClusterView(root, host);
+    view.update(stateOf('others'));
+    expect(root.dataset['nbtorchRanks']).toBe('2');
+    expect(root.querySelector('.nbt-rank-dead')?.textContent).toBe('lost');
+    const table = root.querySelector('table');
+    view.update({ ...stateOf('memory'), cluster: null });
+    expect(table?.isConnected).toBe(false);
   });
 });
 

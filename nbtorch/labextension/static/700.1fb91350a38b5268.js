@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunknbtorch=self.rspackChunknbtorch||[]).push([[700],{475(t,o,n){var e=n(982),r=n.n(e),a=n(314),i=(n.n(a))()(r());i.push([t.id,`/* Colours come from JupyterLab's theme; the few of our own have a dark form. The canvas reads these when it draws. */
+"use strict";(self.rspackChunknbtorch=self.rspackChunknbtorch||[]).push([[700],{475(t,o,n){var r=n(982),e=n.n(r),a=n(314),i=(n.n(a))()(e());i.push([t.id,`/* Colours come from JupyterLab's theme; the few of our own have a dark form. The canvas reads these when it draws. */
 .nbt-root {
   --nbt-back: var(--jp-layout-color1, #fff);
   --nbt-box: color-mix(in srgb, var(--jp-layout-color1, #fff) 96%, var(--jp-ui-font-color1, #000));
@@ -71,7 +71,9 @@ body[data-jp-theme-light='false'] .nbt-root {
   border-bottom: 1px solid var(--nbt-border);
   display: flex;
   flex: none;
-  padding: 0 8px;
+  overflow: auto hidden;
+  padding: 0 6px;
+  scrollbar-width: none;
 }
 
 .nbt-tab {
@@ -81,8 +83,7 @@ body[data-jp-theme-light='false'] .nbt-root {
   color: var(--jp-ui-font-color2);
   cursor: pointer;
   font: inherit;
-  margin-bottom: -1px;
-  padding: 7px 12px 6px;
+  padding: 7px 8px 6px;
 }
 
 .nbt-tab:hover {
@@ -288,7 +289,7 @@ button.nbt-status {
   line-height: 24px;
   padding: 0 4px;
 }
-`,""]),n.d(o,{},{A:i})},770(t,o,n){var e=n(982),r=n.n(e),a=n(314),i=(n.n(a))()(r());i.push([t.id,`.nbt-bar {
+`,""]),n.d(o,{},{A:i})},770(t,o,n){var r=n(982),e=n.n(r),a=n(314),i=(n.n(a))()(e());i.push([t.id,`.nbt-bar {
   align-items: center;
   border-bottom: 1px solid var(--nbt-border);
   display: flex;
@@ -470,8 +471,8 @@ button.nbt-status {
 .nbt-still .nbt-graph-title {
   margin-left: 0;
 }
-`,""]),n.d(o,{},{A:i})},646(t,o,n){var e=n(982),r=n.n(e),a=n(314),i=n.n(a),p=n(475),l=n(770),b=n(517),s=i()(r());s.i(p.A),s.i(l.A),s.i(b.A),s.push([t.id,`
-`,""]),n.d(o,{},{A:s})},517(t,o,n){var e=n(982),r=n.n(e),a=n(314),i=(n.n(a))()(r());i.push([t.id,`.nbt-memory {
+`,""]),n.d(o,{},{A:i})},646(t,o,n){var r=n(982),e=n.n(r),a=n(314),i=n.n(a),p=n(475),l=n(770),b=n(517),s=i()(e());s.i(p.A),s.i(l.A),s.i(b.A),s.push([t.id,`
+`,""]),n.d(o,{},{A:s})},517(t,o,n){var r=n(982),e=n.n(r),a=n(314),i=(n.n(a))()(e());i.push([t.id,`.nbt-memory {
   gap: 10px;
   overflow: auto;
   padding: 12px;
@@ -662,4 +663,38 @@ button.nbt-status {
 .nbt-plot .u-off {
   display: none;
 }
-`,""]),n.d(o,{},{A:i})},314(t){t.exports=function(t){var o=[];return o.toString=function(){return this.map(function(o){var n="",e=void 0!==o[5];return o[4]&&(n+="@supports (".concat(o[4],") {")),o[2]&&(n+="@media ".concat(o[2]," {")),e&&(n+="@layer".concat(o[5].length>0?" ".concat(o[5]):""," {")),n+=t(o),e&&(n+="}"),o[2]&&(n+="}"),o[4]&&(n+="}"),n}).join("")},o.i=function(t,n,e,r,a){"string"==typeof t&&(t=[[null,t,void 0]]);var i={};if(e)for(var p=0;p<this.length;p++){var l=this[p][0];null!=l&&(i[l]=!0)}for(var b=0;b<t.length;b++){var s=[].concat(t[b]);e&&i[s[0]]||(void 0!==a&&(void 0===s[5]||(s[1]="@layer".concat(s[5].length>0?" ".concat(s[5]):""," {").concat(s[1],"}")),s[5]=a),n&&(s[2]&&(s[1]="@media ".concat(s[2]," {").concat(s[1],"}")),s[2]=n),r&&(s[4]?(s[1]="@supports (".concat(s[4],") {").concat(s[1],"}"),s[4]=r):s[4]="".concat(r)),o.push(s))}},o}},982(t){t.exports=function(t){return t[1]}},72(t){var o=[];function n(t){for(var n=-1,e=0;e<o.length;e++)if(o[e].identifier===t){n=e;break}return n}function e(t,e){for(var r={},a=[],i=0;i<t.length;i++){var p=t[i],l=e.base?p[0]+e.base:p[0],b=r[l]||0,s="".concat(l," ").concat(b);r[l]=b+1;var c=n(s),d={css:p[1],media:p[2],sourceMap:p[3],supports:p[4],layer:p[5]};if(-1!==c)o[c].references++,o[c].updater(d);else{var u=function(t,o){var n=o.domAPI(o);return n.update(t),function(o){o?(o.css!==t.css||o.media!==t.media||o.sourceMap!==t.sourceMap||o.supports!==t.supports||o.layer!==t.layer)&&n.update(t=o):n.remove()}}(d,e);e.byIndex=i,o.splice(i,0,{identifier:s,updater:u,references:1})}a.push(s)}return a}t.exports=function(t,r){var a=e(t=t||[],r=r||{});return function(t){t=t||[];for(var i=0;i<a.length;i++){var p=n(a[i]);o[p].references--}for(var l=e(t,r),b=0;b<a.length;b++){var s=n(a[b]);0===o[s].references&&(o[s].updater(),o.splice(s,1))}a=l}}},659(t){var o={};t.exports=function(t,n){var e=function(t){if(void 0===o[t]){var n=document.querySelector(t);if(window.HTMLIFrameElement&&n instanceof window.HTMLIFrameElement)try{n=n.contentDocument.head}catch(t){n=null}o[t]=n}return o[t]}(t);if(!e)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");e.appendChild(n)}},540(t){t.exports=function(t){var o=document.createElement("style");return t.setAttributes(o,t.attributes),t.insert(o,t.options),o}},56(t,o,n){t.exports=function(t){var o=n.nc;o&&t.setAttribute("nonce",o)}},825(t){t.exports=function(t){if("u"<typeof document)return{update:function(){},remove:function(){}};var o=t.insertStyleElement(t);return{update:function(n){var e,r,a;e="",n.supports&&(e+="@supports (".concat(n.supports,") {")),n.media&&(e+="@media ".concat(n.media," {")),(r=void 0!==n.layer)&&(e+="@layer".concat(n.layer.length>0?" ".concat(n.layer):""," {")),e+=n.css,r&&(e+="}"),n.media&&(e+="}"),n.supports&&(e+="}"),(a=n.sourceMap)&&"u">typeof btoa&&(e+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),t.styleTagTransform(e,o,t.options)},remove:function(){var t;null===(t=o).parentNode||t.parentNode.removeChild(t)}}}},113(t){t.exports=function(t,o){if(o.styleSheet)o.styleSheet.cssText=t;else{for(;o.firstChild;)o.removeChild(o.firstChild);o.appendChild(document.createTextNode(t))}}},959(t,o,n){var e=n(72),r=n.n(e),a=n(825),i=n.n(a),p=n(659),l=n.n(p),b=n(56),s=n.n(b),c=n(540),d=n.n(c),u=n(113),f=n.n(u),x=n(646),h={};h.styleTagTransform=f(),h.setAttributes=s(),h.insert=l().bind(null,"head"),h.domAPI=i(),h.insertStyleElement=d(),r()(x.A,h),x.A&&x.A.locals&&x.A.locals}}]);
+
+.nbt-note {
+  font-size: 12px;
+  margin: 0;
+}
+
+.nbt-pad {
+  display: block;
+  margin: -4px -6px;
+  padding: 4px 6px;
+}
+
+.nbt-rank::before {
+  background: var(--nbt-other);
+  border-radius: 50%;
+  content: '';
+  display: inline-block;
+  height: 8px;
+  margin-right: 6px;
+  width: 8px;
+}
+
+.nbt-rank-busy::before {
+  background: var(--nbt-parameter);
+}
+
+.nbt-rank-waiting::before,
+.nbt-rank-starting::before {
+  background: var(--nbt-gradient);
+}
+
+.nbt-rank-dead::before {
+  background: var(--jp-error-color1);
+}
+`,""]),n.d(o,{},{A:i})},314(t){t.exports=function(t){var o=[];return o.toString=function(){return this.map(function(o){var n="",r=void 0!==o[5];return o[4]&&(n+="@supports (".concat(o[4],") {")),o[2]&&(n+="@media ".concat(o[2]," {")),r&&(n+="@layer".concat(o[5].length>0?" ".concat(o[5]):""," {")),n+=t(o),r&&(n+="}"),o[2]&&(n+="}"),o[4]&&(n+="}"),n}).join("")},o.i=function(t,n,r,e,a){"string"==typeof t&&(t=[[null,t,void 0]]);var i={};if(r)for(var p=0;p<this.length;p++){var l=this[p][0];null!=l&&(i[l]=!0)}for(var b=0;b<t.length;b++){var s=[].concat(t[b]);r&&i[s[0]]||(void 0!==a&&(void 0===s[5]||(s[1]="@layer".concat(s[5].length>0?" ".concat(s[5]):""," {").concat(s[1],"}")),s[5]=a),n&&(s[2]&&(s[1]="@media ".concat(s[2]," {").concat(s[1],"}")),s[2]=n),e&&(s[4]?(s[1]="@supports (".concat(s[4],") {").concat(s[1],"}"),s[4]=e):s[4]="".concat(e)),o.push(s))}},o}},982(t){t.exports=function(t){return t[1]}},72(t){var o=[];function n(t){for(var n=-1,r=0;r<o.length;r++)if(o[r].identifier===t){n=r;break}return n}function r(t,r){for(var e={},a=[],i=0;i<t.length;i++){var p=t[i],l=r.base?p[0]+r.base:p[0],b=e[l]||0,s="".concat(l," ").concat(b);e[l]=b+1;var d=n(s),c={css:p[1],media:p[2],sourceMap:p[3],supports:p[4],layer:p[5]};if(-1!==d)o[d].references++,o[d].updater(c);else{var u=function(t,o){var n=o.domAPI(o);return n.update(t),function(o){o?(o.css!==t.css||o.media!==t.media||o.sourceMap!==t.sourceMap||o.supports!==t.supports||o.layer!==t.layer)&&n.update(t=o):n.remove()}}(c,r);r.byIndex=i,o.splice(i,0,{identifier:s,updater:u,references:1})}a.push(s)}return a}t.exports=function(t,e){var a=r(t=t||[],e=e||{});return function(t){t=t||[];for(var i=0;i<a.length;i++){var p=n(a[i]);o[p].references--}for(var l=r(t,e),b=0;b<a.length;b++){var s=n(a[b]);0===o[s].references&&(o[s].updater(),o.splice(s,1))}a=l}}},659(t){var o={};t.exports=function(t,n){var r=function(t){if(void 0===o[t]){var n=document.querySelector(t);if(window.HTMLIFrameElement&&n instanceof window.HTMLIFrameElement)try{n=n.contentDocument.head}catch(t){n=null}o[t]=n}return o[t]}(t);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(n)}},540(t){t.exports=function(t){var o=document.createElement("style");return t.setAttributes(o,t.attributes),t.insert(o,t.options),o}},56(t,o,n){t.exports=function(t){var o=n.nc;o&&t.setAttribute("nonce",o)}},825(t){t.exports=function(t){if("u"<typeof document)return{update:function(){},remove:function(){}};var o=t.insertStyleElement(t);return{update:function(n){var r,e,a;r="",n.supports&&(r+="@supports (".concat(n.supports,") {")),n.media&&(r+="@media ".concat(n.media," {")),(e=void 0!==n.layer)&&(r+="@layer".concat(n.layer.length>0?" ".concat(n.layer):""," {")),r+=n.css,e&&(r+="}"),n.media&&(r+="}"),n.supports&&(r+="}"),(a=n.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),t.styleTagTransform(r,o,t.options)},remove:function(){var t;null===(t=o).parentNode||t.parentNode.removeChild(t)}}}},113(t){t.exports=function(t,o){if(o.styleSheet)o.styleSheet.cssText=t;else{for(;o.firstChild;)o.removeChild(o.firstChild);o.appendChild(document.createTextNode(t))}}},959(t,o,n){var r=n(72),e=n.n(r),a=n(825),i=n.n(a),p=n(659),l=n.n(p),b=n(56),s=n.n(b),d=n(540),c=n.n(d),u=n(113),f=n.n(u),x=n(646),g={};g.styleTagTransform=f(),g.setAttributes=s(),g.insert=l().bind(null,"head"),g.domAPI=i(),g.insertStyleElement=c(),e()(x.A,g),x.A&&x.A.locals&&x.A.locals}}]);
