@@ -28,7 +28,8 @@ def _plain_backward(mask, is_causal, scale):
 
 _attention_backward = op(
     "_attention_backward(grad, query, key, value, mask: Tensor, probabilities, is_causal: bool, scale: float)",
-    "attention_backward", returns="attention_backward query key value", node="ScaledDotProductAttentionBackward", vjp={
+    "attention_backward", returns="attention_backward query key value", flops=lambda query_shape, key_shape, value_shape:
+        2 * _flops(query_shape, key_shape, value_shape), node="ScaledDotProductAttentionBackward", vjp={
         ("grad", "query", "key", "value"): lambda gs, grad, query, key, value, mask, is_causal, scale:
             replay(_plain_backward(mask, is_causal, scale), (grad, query, key, value), gs)})
 _attention = op("_attention(query, key, value, mask: Tensor, is_causal: bool, scale: float)", "attention",

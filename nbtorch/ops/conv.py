@@ -19,8 +19,18 @@ def _flops(input_shape, weight_shape, out_shape, transposed):
     return 2 * input_shape[0] * prod(space) * prod(weight_shape)
 
 
+def _input_flops(grad_shape, weight_shape, input_shape, transposed):
+    return _flops(grad_shape, weight_shape, input_shape, not transposed)
+
+
+def _weight_flops(grad_shape, input_shape, weight_shape, transposed):
+    """As PyTorch's flop counter, which counts groups as if every channel met every other."""
+    batch, space = grad_shape[0], (input_shape if transposed else grad_shape)[2:]
+    return 2 * batch * prod(space) * grad_shape[1] * input_shape[1] * prod(weight_shape[2:])
+
+
 _backward_input = op(f"_convolution_backward_input(grad, weight, input_shape: tuple, {GEOMETRY})",
-                     "convolution_backward_input", vjp={
+                     "convolution_backward_input", flops=_input_flops, vjp={
     "grad": lambda g, weight, stride, padding, dilation, transposed, output_padding, groups:
         convolution_op(g, conj(weight), None, stride, padding, dilation, transposed, output_padding, groups),
     "weight": lambda g, grad, weight_shape, stride, padding, dilation, transposed, output_padding, groups:
@@ -32,7 +42,7 @@ _WEIGHT_VJP = {
     "input": lambda g, grad, input_shape, stride, padding, dilation, transposed, output_padding, groups:
         _backward_input(conj(grad), g, input_shape, stride, padding, dilation, transposed, output_padding, groups)}
 _backward_weight = op(f"_convolution_backward_weight(grad, input, weight_shape: tuple, has_bias: bool, {GEOMETRY})",
-                      "convolution_backward_weight", aux=("no_bias",), vjp=_WEIGHT_VJP)
+                      "convolution_backward_weight", aux=("no_bias",), flops=_weight_flops, vjp=_WEIGHT_VJP)
 
 
 def _both_vjp(gs, grad, input, stride, padding, dilation, transposed, output_padding, groups):
@@ -49,7 +59,7 @@ def _both_vjp(gs, grad, input, stride, padding, dilation, transposed, output_pad
 
 
 _backward_both = op(f"_convolution_backward_both(grad, input, weight_shape: tuple, has_bias: bool, {GEOMETRY})",
-                    "convolution_backward_weight", returns="convolution_backward weight bias",
+                    "convolution_backward_weight", returns="convolution_backward weight bias", flops=_weight_flops,
                     vjp={("grad", "input"): _both_vjp})
 
 

@@ -38,8 +38,11 @@ def constant_pad_nd(input, pad, value):
 
 _pad_mirror_backward = op("_pad_mirror_backward(grad, input_shape: tuple, pad: tuple, mode: str)", "pad_mirror_backward",
                           vjp={"grad": lambda g, pad, mode: _pad_mirror(g, pad, mode)})
-_pad_mirror = op("_pad_mirror(input, pad: tuple, mode: str)", "pad_mirror", node="Pad", amp=None, vjp={
-    "input": lambda g, input_shape, pad, mode: _pad_mirror_backward(g, input_shape, pad, mode)})
+_MIRROR_VJP = {"input": lambda g, input_shape, pad, mode: _pad_mirror_backward(g, input_shape, pad, mode)}
+_pad_mirror = op("_pad_mirror(input, pad: tuple, mode: str)", "pad_mirror", node="Pad", vjp=_MIRROR_VJP)
+# autocast keeps these in float32 on the CPU: replication pads, and reflection pads of up to two dimensions
+_pad_mirror_fp32 = op("_pad_mirror_fp32(input, pad: tuple, mode: str)", "pad_mirror", node="Pad", vjp=_MIRROR_VJP,
+                      amp={"cpu": "fp32", "cuda": None})
 
 
 def _mirrored(input, pad, mode):
@@ -61,7 +64,8 @@ def _mirrored(input, pad, mode):
         if size + before + after < (0 if mode == "circular" else 1):
             raise RuntimeError("Negative padding value is resulting in an empty dimension." if mode == "circular" else
                                f"input (size: {size}) is too small. Calculated output size: {size + before + after}")
-    return _pad_mirror(input, tuple(pad), mode)
+    full = mode == "replicate" or mode == "reflect" and n < 3
+    return (_pad_mirror_fp32 if full else _pad_mirror)(input, tuple(pad), mode)
 
 
 @composite("pad(input, pad: object, mode: str='constant', value=None)", on="F")

@@ -58,8 +58,10 @@ def _lstm_direction(x, states, w, batch_sizes, reverse):
 
 
 def _gru_direction(x, states, w, batch_sizes, reverse):
-    output, h = _gru_layer(linear(x, w[0], w[2] if len(w) > 2 else None), states[0], w[1], w[3] if len(w) > 2 else None,
-                           batch_sizes, reverse)
+    share = linear(x, w[0], w[2] if len(w) > 2 else None)
+    if share.dtype is not states[0].dtype:
+        share = share.to(states[0].dtype)         # under autocast the state stays in float32, and with it the output
+    output, h = _gru_layer(share, states[0], w[1], w[3] if len(w) > 2 else None, batch_sizes, reverse)
     return output, (h,)
 
 
