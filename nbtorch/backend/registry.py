@@ -3,10 +3,12 @@
 A provider is `numpy` (generic code that takes the array module), `numba`, `onednn`, or `cupy`. A kernel that
 returns NotImplemented declines the call and the next provider is asked.
 """
+import ast
 import functools
 import importlib
 import inspect
 import os
+import pathlib
 import pkgutil
 import threading
 
@@ -44,6 +46,19 @@ def _load_generic():
     from . import kernels
     for module in pkgutil.iter_modules(kernels.__path__):
         importlib.import_module(f"{kernels.__name__}.{module.name}")
+
+
+def kernel_index(paths):
+    """{function name: module} of the public functions in a provider's modules, read without importing them, so that a
+    new kernel is one function in one file."""
+    found = {}
+    for folder in paths:
+        for path in sorted(pathlib.Path(folder).glob("*.py")):
+            if not path.name.startswith("_"):
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                found.update({node.name: path.stem for node in tree.body
+                              if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")})
+    return found
 
 
 @functools.lru_cache(None)

@@ -1,10 +1,8 @@
 """Kernels through oneDNN's C API: convolutions, and bfloat16 and larger float32 matrix products, casts."""
+from ..registry import kernel_index
 from . import lib
 
-INDEX = {
-    "convolution": "conv", "convolution_backward_input": "conv", "convolution_backward_weight": "conv",
-    "mm": "matmul", "bmm": "matmul", "addmm": "matmul", "to_copy": "convert",
-}
+INDEX = kernel_index(__path__)
 
 
 def available():
