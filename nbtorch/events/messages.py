@@ -28,7 +28,7 @@ DATA_TARGET = "nbtorch.data"
 RPC_TARGET = "nbtorch.rpc"
 GRAPH_MIME = "application/vnd.nbtorch.graph.v1+json"  # holds one Batch as JSON, as do all these types
 MEMORY_MIME = "application/vnd.nbtorch.memory.v1+json"
-MAX_BATCH_BYTES = 4_000_000  # a batch over this is refused by the front end
+MAX_BATCH_BYTES = 4_000_000  # kernels cut a batch that would be larger; the front end counts its values
 MAX_REQUEST_BYTES = 4_096  # a request over this is refused by the kernel
 
 
