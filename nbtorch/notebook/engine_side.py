@@ -8,7 +8,7 @@ import time
 
 
 def setup(rank, size, meeting, seed, timeout, owner):
-    """Make this engine rank `rank` of `size`; returns its process id. 
+    """Make this engine rank `rank` of `size`; returns its process id.
 
     owner: (pid, start time) of the kernel, the same of the controller, and the cluster's folder.
     """
@@ -64,6 +64,15 @@ def start_time(pid):
         return None
 
 
+def remove(folder, tries=10):
+    """Delete a folder in which processes that are ending may still write or delete."""
+    for _ in range(tries):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            return
+        time.sleep(0.1)
+
+
 def _watch(pid, began, controller, folder):
     """End this engine, and the controller, when the kernel that started them is gone without having said so."""
     while start_time(pid) == began:
@@ -75,7 +84,7 @@ def _watch(pid, began, controller, folder):
             psutil.Process(controller[0]).terminate()
         except psutil.Error:
             controller = None  # somebody else was faster
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(folder)
     os._exit(1)
 
 

@@ -8,7 +8,6 @@ the cell at once, which a result that waits for it never would.
 import atexit
 import os
 import re
-import shutil
 import signal
 import tempfile
 import time
@@ -78,7 +77,7 @@ class Engines:
         except BaseException:
             self.stop()
             raise
-        atexit.register(self.stop)
+        atexit.register(self._at_exit)
         return self
 
     def _setup(self):
@@ -207,7 +206,7 @@ class Engines:
 
     def stop(self):
         """End every process that was started and remove every file; calling it twice is harmless."""
-        atexit.unregister(self.stop)
+        atexit.unregister(self._at_exit)
         processes = self._processes()
         if self.client is not None:
             alive = [self.ids[rank] for rank in self.alive()] if self.ids else []
@@ -219,13 +218,20 @@ class Engines:
                     alive = []
             self.client.close()
             self.client = None
-        if self.cluster is not None:
-            try:
-                self.cluster.stop_cluster_sync()
-            finally:
-                self.cluster = None
-                end(processes)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        cluster, self.cluster = self.cluster, None
+        try:
+            if cluster is not None:
+                cluster.stop_cluster_sync()
+        finally:
+            end(processes)
+            engine_side.remove(self.folder)
+
+    def _at_exit(self):
+        """The kernel ends and will not be given long: no farewells, the processes and the files go at once."""
+        processes, self.cluster.shutdown_atexit = self._processes(), False
+        engine_side.remove(self.folder, 1)
+        end(processes, 0.0)
+        engine_side.remove(self.folder)
 
     def _processes(self):
         """Every process below the ones this cluster started."""
@@ -248,20 +254,20 @@ class Engines:
         return found
 
 
-def end(processes, patience=3.0):
+def end(processes, patience=0.3):
     """Make sure that these processes (psutil objects, so a reused number is never hit) have ended.
 
     The helper process of an engine outlives it by seconds; a kernel that shuts down does not get that long.
     """
     import psutil
 
-    _, alive = psutil.wait_procs(processes, timeout=0.3)
+    _, alive = psutil.wait_procs(processes, timeout=patience)
     for process in alive:
         try:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    psutil.wait_procs(alive, timeout=patience)
+    psutil.wait_procs(alive, timeout=1.0)
 
 
 class Flow:
