@@ -60,9 +60,10 @@ def lstm_layer(xp, x, h0, c0, weight, batch_sizes, reverse):
     turned, n = xp.ascontiguousarray(wide(xp, weight).swapaxes(0, 1)), h.shape[1]
     out, cells = xp.empty((gates.shape[0], n), gates.dtype), xp.empty((gates.shape[0], n), gates.dtype)
     scale, shift = _lstm_scales(xp, n, gates.dtype)
+    product = xp.empty((h.shape[0], 4 * n), gates.dtype)
     for rows, size in steps:
         a = gates[rows]
-        a += xp.matmul(h[:size], turned)
+        a += xp.matmul(h[:size], turned, product[:size])
         _sigmoid_tanh(xp, a, scale, shift)
         state = c[:size]
         state *= a[:, n:2 * n]
@@ -74,6 +75,22 @@ def lstm_layer(xp, x, h0, c0, weight, batch_sizes, reverse):
             narrow(xp, gates, like), narrow(xp, cells, like))
 
 
+def _lstm_slopes(xp, gates, cells, earlier, n):
+    """What the errors of a step are multiplied with, for all steps at once: (N, 4, hidden) for the gates in their order
+    (the first three take the cell's error, the last the output's), and (N, hidden) from output to cell."""
+    i, f, g, o = (gates[:, k * n:(k + 1) * n] for k in range(4))
+    squashed = xp.tanh(cells)
+    slopes = xp.empty((gates.shape[0], 4, n), gates.dtype)
+    xp.multiply(gates, 1 - gates, slopes.reshape(gates.shape))             # right for the three sigmoids
+    slopes[:, 0] *= g
+    slopes[:, 1] *= earlier
+    slopes[:, 2] = i * (1 - g * g)
+    slopes[:, 3] *= squashed
+    squashed *= squashed
+    through = o - o * squashed
+    return slopes, through
+
+
 @kernel("lstm_layer_backward")
 def lstm_layer_backward(xp, grad_out, grad_h, grad_c, out, h0, c0, weight, gates, cells, batch_sizes, reverse):
     """Gradients of x, h0, c0 and weight; each incoming gradient may be None."""
@@ -82,26 +99,23 @@ def lstm_layer_backward(xp, grad_out, grad_h, grad_c, out, h0, c0, weight, gates
     gates, cells, weight = wide(xp, gates), wide(xp, cells), wide(xp, weight)
     h0, c0 = wide(xp, h0), wide(xp, c0)
     n = h0.shape[1]
-    dx = xp.empty(gates.shape, gates.dtype)
     dh = xp.zeros_like(h0) if grad_h is None else wide(xp, grad_h).copy()
     dc = xp.zeros_like(c0) if grad_c is None else wide(xp, grad_c).copy()
     incoming = None if grad_out is None else _flat(wide(xp, grad_out))
-    earlier = _previous(xp, cells, c0, steps)
+    dx, through = _lstm_slopes(xp, gates, cells, _previous(xp, cells, c0, steps), n)
+    forget = gates[:, n:2 * n]
     for rows, size in reversed(steps):
-        a, d = gates[rows], dx[rows]
-        i, f, g, o = (a[:, k * n:(k + 1) * n] for k in range(4))
-        error = dh[:size] if incoming is None else dh[:size] + incoming[rows]
-        squashed = xp.tanh(cells[rows])
-        into = dc[:size]
-        into += error * o * (1 - squashed * squashed)
-        d[:, :n] = into * g * i * (1 - i)
-        d[:, n:2 * n] = into * earlier[rows] * f * (1 - f)
-        d[:, 2 * n:3 * n] = into * i * (1 - g * g)
-        d[:, 3 * n:] = error * squashed * o * (1 - o)
-        into *= f
-        dh[:size] = xp.matmul(d, weight)
-    before = _previous(xp, _flat(wide(xp, out)), h0, steps)
-    dw = xp.matmul(dx.swapaxes(0, 1), before)
+        error, into = dh[:size], dc[:size]
+        if incoming is not None:
+            error += incoming[rows]
+        into += error * through[rows]
+        d = dx[rows]                              # holds the slopes until here
+        d[:, :3] *= into[:, None]
+        d[:, 3] *= error
+        into *= forget[rows]
+        xp.matmul(d.reshape(size, 4 * n), weight, error)
+    dx = dx.reshape(-1, 4 * n)
+    dw = xp.matmul(dx.swapaxes(0, 1), _previous(xp, _flat(wide(xp, out)), h0, steps))
     return (narrow(xp, dx, like).reshape(*lead, 4 * n), narrow(xp, dh, like), narrow(xp, dc, like),
             narrow(xp, dw, like))
 
