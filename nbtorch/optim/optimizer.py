@@ -348,9 +348,12 @@ class PerParameter(Optimizer):
             for p in group["params"]:
                 g = p.grad
                 if g is not None:
-                    state = state_of[p]
+                    state = state_of.get(p)
                     if not state:
+                        state = {}
                         self._start(group, p, state)
+                        if state:
+                            state_of[p] = state
                     if p.is_complex():
                         _update_complex(update, p, g, state)
                     else:

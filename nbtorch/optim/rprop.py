@@ -40,8 +40,8 @@ class Rprop(PerParameter):
             g = -g if maximize else g
             size, agree = state["step_size"], g * state["prev"]
             turned = agree < 0
-            factor = ops.where(agree > 0, grow, ops.where(turned, shrink, 1.0)).to(size.dtype)
-            size.copy_((size * factor).clamp(least, most))
+            changed = ops.where(agree > 0, size * grow, ops.where(turned, size * shrink, size))
+            size.copy_(changed.clamp(least, most))
             g = ops.where(turned, ops.zeros_like(g), g)             # no step where the sign turned
             p.sub_(g.sign() * size.clone())
             state["prev"].copy_(g)

@@ -27,6 +27,9 @@ def adam_numbers(step, lr, beta1, beta2):
 def _parts(xp, arrays):
     """The arrays in pieces: flat blocks where all are contiguous on the CPU, else the whole arrays."""
     present = [a for a in arrays if a is not None]
+    if not present[0].ndim:  # NumPy answers arithmetic on 0-d arrays with scalars, which cannot be written to
+        yield [None if a is None else a.reshape(1) for a in arrays]
+        return
     if xp.__name__ != "numpy" or present[0].size <= BLOCK or not all(a.flags.c_contiguous for a in present):
         yield arrays
         return
