@@ -1,0 +1,95 @@
+"""Every notebook runs from top to bottom, twice with a kernel restart between, and is stored without outputs."""
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed; notebooks cannot be run")
+import nbformat                                                                     # noqa: E402
+import psutil                                                                       # noqa: E402
+from jupyter_client.kernelspec import KernelSpec                                    # noqa: E402
+from jupyter_client.manager import AsyncKernelManager                               # noqa: E402
+from jupyter_core.utils import run_sync                                             # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+MARK = "NBTORCH_NOTEBOOK_TEST"
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def read(path):
+    """A notebook file."""
+    return nbformat.read(path, as_version=4)
+
+
+def marked(mark):
+    """Processes that inherited our mark: the kernel and all it started, however deep."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except psutil.Error:
+            continue                        # gone meanwhile, or not ours
+    return found
+
+
+def kernel_manager(folder):
+    """A manager for this interpreter's kernel in private folders, with cold compile caches."""
+    manager = AsyncKernelManager(kernel_name="python3")
+    manager._kernel_spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+                                      display_name="test", language="python")
+    env = {**os.environ, MARK: str(folder), "IPYTHONDIR": str(folder / "ipython"), "NUMBA_CACHE_DIR": str(folder / "numba"),
+           "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+           "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    return manager, env
+
+
+def execute(path, folder):
+    """Run a copy of the notebook; returns it with outputs. The kernel is gone afterwards."""
+    work = folder / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, work)
+    notebook = read(work / path.name)
+    manager, env = kernel_manager(folder)
+    client = nbclient.NotebookClient(notebook, timeout=600, km=manager, resources={"metadata": {"path": str(work)}})
+    try:
+        with client.setup_kernel(env=env):
+            for index, cell in enumerate(notebook.cells):
+                client.execute_cell(cell, index)
+            there = marked(str(folder))
+            assert len(there) == 1, f"left over beside the kernel: {[p.cmdline() for p in there]}"
+    finally:
+        run_sync(manager.shutdown_kernel)()
+    (work / path.name).unlink()
+    assert not list(work.iterdir()), "the notebook left files behind"
+    return notebook
+
+
+def shared_blocks():
+    """Names of shared memory blocks, where they can be listed."""
+    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_stored_without_outputs(path):
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    for cell in notebook.cells:
+        assert not cell.get("outputs") and cell.get("execution_count") is None
+    assert notebook.cells[-1].cell_type == "code" and "assert" in notebook.cells[-1].source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_runs_twice(path, tmp_path):
+    blocks = shared_blocks()
+    for _ in range(2):
+        done = execute(path, tmp_path)
+        _, alive = psutil.wait_procs(marked(str(tmp_path)), timeout=15)
+        assert not alive, "processes outlived the kernel"
+    assert shared_blocks() <= blocks
+    assert sum(len(cell.get("outputs", ())) for cell in done.cells) > 0
