@@ -2,6 +2,7 @@
 from ..core.op import alias, composite, op
 from ..core.tensor import Tensor
 from . import rules
+from .pointwise import both
 from .rules import promote
 
 
@@ -24,8 +25,7 @@ for _name, _function in (("not_equal", ne), ("less", lt), ("less_equal", le), ("
 
 
 def _one_dtype(input, other, rtol, atol, equal_nan):
-    if not isinstance(other, Tensor):
-        raise TypeError(f"isclose(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    both("isclose")(input, other)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{rules.dt.scalar_name(input.dtype)} did not match {rules.dt.scalar_name(other.dtype)}")
     if rtol < 0 or atol < 0:

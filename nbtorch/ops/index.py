@@ -195,6 +195,7 @@ def unravel_index(indices, shape):
         raise ValueError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
     if not isinstance(shape, (int, tuple, list)):
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    indices = indices.long()
     sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")

@@ -248,9 +248,9 @@ def tensordot(a, b, dims):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size "
                                f"{m} in dim {j}")
         if n == 1 != m:
-            b = b.sum(j, True)
+            b = b.sum(j, True, dtype=b.dtype)
         elif m == 1 != n:
-            a = a.sum(i, True)
+            a = a.sum(i, True, dtype=a.dtype)
     keep_a = [d for d in range(a.dim()) if d not in over_a]
     keep_b = [d for d in range(b.dim()) if d not in over_b]
     left = a.permute(keep_a + over_a).reshape(math.prod(a.shape[d] for d in keep_a), -1 if a.numel() else

@@ -228,7 +228,8 @@ xlogy = op("xlogy(input: Number, other)", "xlogy", rule=rules.refuse("complex", 
 def ldexp(input, other):
     """input * 2 ** other."""
     both("ldexp")(input, other)
-    return mul(input, pow(2.0, other))
+    factor = pow(2.0, other)
+    return mul(input, factor.to(input.dtype) if other.dtype.category < 2 and input.is_floating_point() else factor)
 
 
 # ---- geometry and extremes
@@ -289,7 +290,7 @@ fmin = op("fmin(input, other)", "fmin", check=both("fmin"), rule=_ordered("fmin"
 def _clamp_rule(infos):
     if any(d.is_complex for d, _ in infos):
         raise NotImplementedError("clamp is not supported for complex types")
-    return rules.refuse("bool", "clamp_cpu", promote)(infos)
+    return rules.refuse("bool" if len(infos) == 3 else "", "clamp_cpu", promote)(infos)
 
 
 _clamp_backward = op("_clamp_backward(grad, input, min: Number=None, max: Number=None)", "clamp_backward",

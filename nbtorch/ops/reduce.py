@@ -2,7 +2,7 @@
 import math
 
 from ..core import dtype as dt
-from ..core.op import OPS, composite, op
+from ..core.op import composite, op
 from ..core.tensor import dim_index
 from . import rules
 from .pointwise import where
@@ -207,9 +207,8 @@ def norm(input, p, dim, keepdim, dtype):
     if p == "nuc":
         if dim is None and input.dim() != 2:
             raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-        return OPS["linalg_matrix_norm"].function(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype) \
-            if "linalg_matrix_norm" in OPS else OPS["matrix_norm"].function(
-                input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        from .bind import public
+        return public("linalg")["matrix_norm"](input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if p is None or p == "fro":
         p = 2.0
     if p not in ("fro", "nuc") and isinstance(p, str):
@@ -262,6 +261,8 @@ def trace(input):
 def sum_to_size(input, size):
     """Summed over dimensions so that `size` broadcasts back to the input."""
     size, shape = tuple(int(n) for n in size), input.shape
+    if not size:
+        return input.sum()
     extra = len(shape) - len(size)
     if extra < 0 or not _fits(size, shape[extra:]):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")

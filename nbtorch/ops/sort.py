@@ -140,7 +140,9 @@ _histogram_edges = op("_histogram_edges(input, weight: Tensor, bins: Tensor, low
 
 
 def _limits(input, low, high, name):
-    if low == high == 0 and input.numel():
+    if low == high == 0:
+        if not input.numel():
+            return 0, 1
         low, high = input.min().item(), input.max().item()
     if low > high:
         raise RuntimeError(f"{name}: max must be larger than min" if name == "torch.histc" else

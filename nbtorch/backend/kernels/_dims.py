@@ -23,6 +23,11 @@ def wrap_dims(dims, ndim):
     return (wrapped or tuple(range(ndim))) if ndim else ()
 
 
+def as_type(xp, value, dtype):
+    """A Python number as a scalar of a dtype; narrow integers wrap around, as conversions in C do."""
+    return xp.asarray(value).astype(dtype)[()]
+
+
 def is_index(a):
     """Whether an array is int64 or int32."""
     return a.dtype.kind == "i" and a.dtype.itemsize >= 4

@@ -39,6 +39,10 @@ def polygamma(xp, a, n):
     """n-th derivative of digamma."""
     if n == 0:
         return digamma(xp, a)
+    if n == 1:                                    # reflected below 1/2, where zeta is not defined
+        low = a < 0.5
+        above = special(xp).zeta(a.dtype.type(2), xp.where(low, 1 - a, a))
+        return xp.asarray(xp.where(low, (xp.pi / xp.sin(xp.pi * a)) ** 2 - above, above).astype(a.dtype))
     sign = 1.0 if n % 2 else -1.0
     factor = sign * float(special(xp).gamma(n + 1.0))
     return xp.asarray((factor * special(xp).zeta(a.dtype.type(n + 1), a)).astype(a.dtype))

@@ -1,7 +1,7 @@
 """Reading and writing at given positions."""
 from ..registry import kernel
 from ._common import is_half
-from ._dims import is_index, wrap_dim
+from ._dims import as_type, is_index, wrap_dim
 
 
 def flat_add(xp, out, where, values):
@@ -185,7 +185,7 @@ def index_add(xp, a, index, source, dim, alpha=1):
     _check_vector(a, index, source, dim, "index_add")
     check_range(xp, index, a.shape[dim] if a.ndim else 1, dim)
     if alpha != 1:
-        source = source * source.dtype.type(alpha)
+        source = source * as_type(xp, alpha, source.dtype)
     if a.ndim == 0:
         return xp.asarray(a + source.sum().astype(a.dtype))
     out = xp.ascontiguousarray(a.swapaxes(0, dim)) if dim else a.copy(order="C")

@@ -1,6 +1,7 @@
 """Matrix products. Half types are multiplied in float32 and rounded once; whole numbers in their own width."""
 from ..registry import kernel
 from ._common import is_half, narrow, wide
+from ._dims import as_type
 
 
 def _product(xp, a, b):
@@ -43,11 +44,11 @@ def vdot(xp, a, b):
 def _mixed(xp, c, product, beta, alpha):
     """beta * c + alpha * product; NaN in c does not pass beta = 0."""
     if alpha != 1:
-        product = product * product.dtype.type(alpha)
+        product = product * as_type(xp, alpha, product.dtype)
     if beta == 0:
         return product
     c = wide(xp, c)
-    return product + (c if beta == 1 else c * c.dtype.type(beta))
+    return product + (c if beta == 1 else c * as_type(xp, beta, c.dtype))
 
 
 def _add_product(name, sum_over_batch=False):

@@ -1,6 +1,7 @@
 """Element by element: arithmetic, rounding, powers, clamps and bits. Dtypes are settled by the ops' rules."""
 from ..registry import kernel
 from ._common import is_half, narrow, wide
+from ._dims import as_type
 
 # kernel name -> ufunc of numpy and cupy; these need no code of their own and write into out=
 UFUNCS = {name: name for name in (
@@ -38,7 +39,7 @@ def _times(xp, a, b, alpha):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return b * alpha if not hasattr(b, "dtype") else xp.multiply(b, b.dtype.type(alpha))
+    return b * alpha if not hasattr(b, "dtype") else xp.multiply(b, as_type(xp, alpha, b.dtype))
 
 
 @kernel("add")

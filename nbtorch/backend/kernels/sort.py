@@ -177,7 +177,7 @@ def unique_consecutive(xp, a, dim=None):
         return a.reshape(-1).copy() if dim is None else a.copy(), xp.zeros(shape if dim is None else 0, xp.int64), \
             xp.zeros(0, xp.int64)
     differs = lines[1:] != lines[:-1]
-    differs = differs.reshape(n - 1, -1).any(1) if lines.ndim > 1 else differs
+    differs = differs.any(tuple(range(1, lines.ndim))) if lines.ndim > 1 else differs
     starts = xp.concatenate([xp.zeros(1, xp.int64), xp.flatnonzero(differs) + 1])
     inverse = xp.concatenate([xp.zeros(1, xp.int64), xp.cumsum(differs).astype(xp.int64)])
     counts = xp.diff(xp.concatenate([starts, xp.asarray([n])])).astype(xp.int64)
@@ -215,11 +215,13 @@ def searchsorted(xp, edges, values, sorter, out_int32=False, right=False):
     edges = wide(xp, edges)
     if sorter is not None:
         edges = xp.take_along_axis(edges, sorter, -1)
+    if not values.size:
+        return xp.zeros(values.shape, kind)
     if edges.ndim == 1:
         return xp.asarray(xp.searchsorted(edges, values, side)).astype(kind)
     lines, asked = edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1] if not scalar else 1)
     found = [xp.searchsorted(line, wanted, side) for line, wanted in zip(lines, asked)]
-    return xp.stack(found).reshape(values.shape).astype(kind) if found else xp.zeros(values.shape, kind)
+    return xp.stack(found).reshape(values.shape).astype(kind)
 
 
 @kernel("histogram")
