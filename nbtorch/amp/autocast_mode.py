@@ -11,9 +11,9 @@ from .policy import STATE
 class autocast:
     """Run "low" ops in a lower precision dtype and range-sensitive ones in float32, for one device type.
 
-    device_type: "cpu" or "cuda". dtype: bfloat16 (CPU's default) or float16 (CUDA's). Nests; `enabled=False` makes an
-    island. ValueError or RuntimeError for a device type that is not one; a warning, and no autocast, for other dtypes.
-    https://docs.pytorch.org/docs/stable/amp.html
+    device_type: "cpu" or "cuda". dtype: bfloat16 (CPU's default) or float16 (CUDA's). Nests; `enabled=False`
+    makes an island. ValueError or RuntimeError for a device type that is not one; a warning, and no autocast,
+    for other dtypes. https://docs.pytorch.org/docs/stable/amp.html
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):

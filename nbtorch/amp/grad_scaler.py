@@ -126,8 +126,9 @@ class GradScaler:
     # ---- stepping --------------------------------------------------------------------
 
     def step(self, optimizer, *args, **kwargs):
-        """optimizer.step(), unless its gradients overflowed; unscales them first if that was not done. Returns what
-        the optimizer's step returned, None for a skipped one."""
+        """optimizer.step(), unless its gradients overflowed; unscales them first if that was not done.
+        Returns what the optimizer's step returned, None for a skipped one.
+        """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:

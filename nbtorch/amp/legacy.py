@@ -1,10 +1,12 @@
-"""The per-device names of earlier releases: torch.cuda.amp.* and torch.cpu.amp.*, still there, with a deprecation."""
+"""The per-device names of earlier releases: torch.cuda.amp.* and torch.cpu.amp.*, still there, with a
+deprecation.
+"""
 
 import functools
 import warnings
 
-from . import autocast_mode, grad_scaler
 from ..core.dtype import bfloat16, float16
+from . import autocast_mode, grad_scaler
 
 
 def _deprecated(device, name):

@@ -1,9 +1,9 @@
 """Autocast: a layer of the door that gives each op's tensors the dtype its record's ``amp`` mark asks for.
 
-The marks turn PyTorch's lists inside out: "low" (matrix products), "fp32" (where range matters), "fp32_dtype" (the same by
-setting ``dtype=``), "promote" (widest of its inputs), "banned"; a dict gives one mark per device type, since the CPU's and
-CUDA's lists differ.  In-place and ``out=`` calls are never cast.  What was decided is told by Cast events; nothing else
-looks in here.
+The marks turn PyTorch's lists inside out: "low" (matrix products), "fp32" (where range matters), "fp32_dtype"
+(the same by setting ``dtype=``), "promote" (widest of its inputs), "banned"; a dict gives one mark per device
+type, since the CPU's and CUDA's lists differ.  In-place and ``out=`` calls are never cast.  What was decided
+is told by Cast events; nothing else looks in here.
 """
 
 import functools
@@ -71,7 +71,8 @@ class Layer:
         if op.amp is None:
             return None
         device = next((t.device.type for t in _tensors(tensors)), None)
-        # Backward formulas keep the dtypes their forward chose, unless autocast was entered anew (recomputation).
+        # Backward formulas keep the dtypes their forward chose, unless autocast was entered anew
+        # (recomputation).
         if device is None or STATE.enabled.get(device) != LOCAL.state.phase:
             return None
         policy = mark(op, device)
@@ -233,7 +234,9 @@ def get_autocast_gpu_dtype():
 
 
 def reset():
-    """Autocast off in this thread, as at its start. A notebook calls this at the end of a cell that was cut short."""
+    """Autocast off in this thread, as at its start. A notebook calls this at the end of a cell that was cut
+    short.
+    """
     STATE.enabled, STATE.nesting, STATE.cache_enabled = {}, 0, True
     STATE.dtypes = {"cpu": bfloat16, "cuda": float16}
     STATE.cache.clear()

@@ -34,9 +34,9 @@ def init_process_group(
 ):
     """Join the default process group; returns when all ranks are in.
 
-    Ranks of one machine, over authenticated loopback sockets. init_method: "file:///path" (makes its own key), "env://"
-    or "tcp://127.0.0.1:port" (key in NBTORCH_DIST_KEY). ValueError for missing numbers, DistBackendError naming the ranks
-    that did not come. https://docs.pytorch.org/docs/stable/distributed.html
+    Ranks of one machine, over authenticated loopback sockets. init_method: "file:///path" (makes its own
+    key), "env://" or "tcp://127.0.0.1:port" (key in NBTORCH_DIST_KEY). ValueError for missing numbers,
+    DistBackendError naming the ranks that did not come. https://docs.pytorch.org/docs/stable/distributed.html
     """
     if backend not in (None, "nb", "gloo"):
         raise RuntimeError(

@@ -1,7 +1,8 @@
 """DistributedDataParallel: every rank has the whole model, gradients are averaged while backward runs.
 
-Gradients are gathered in buckets in reverse order of registration, roughly the order backward makes them; a full bucket is
-reduced in the group's own thread while backward goes on.  The last one to fill waits for all and writes the averages back.
+Gradients are gathered in buckets in reverse order of registration, roughly the order backward makes them; a
+full bucket is reduced in the group's own thread while backward goes on.  The last one to fill waits for all
+and writes the averages back.
 """
 
 import contextlib
@@ -15,9 +16,10 @@ from .group import ReduceOp
 
 FIRST_BUCKET = 1 << 20
 NOT_FINISHED = (
-    "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your "
-    "module has parameters that were not used in producing loss. You can enable unused parameter detection by passing the "
-    "keyword argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by making sure all "
+    "Expected to have finished reduction in the prior iteration before starting a new one. "
+    "This error indicates that your module has parameters that were not used in producing loss. "
+    "You can enable unused parameter detection by passing the keyword argument "
+    "`find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by making sure all "
     "`forward` function outputs participate in calculating loss."
 )
 
@@ -163,9 +165,10 @@ def _tensors(value):
 class DistributedDataParallel(Module):
     """Wrap a module so that backward leaves the mean of all ranks' gradients in every rank.
 
-    Parameters and buffers are copied from rank 0 at construction; buffers again before each training forward when
-    broadcast_buffers. bucket_cap_mb bounds how much is reduced at once. ValueError without a process group, RuntimeError
-    without parameters that need a gradient, or when parameters stay unused without find_unused_parameters=True.
+    Parameters and buffers are copied from rank 0 at construction; buffers again before each training forward
+    when broadcast_buffers. bucket_cap_mb bounds how much is reduced at once. ValueError without a process
+    group, RuntimeError without parameters that need a gradient, or when parameters stay unused without
+    find_unused_parameters=True.
     https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
     """
 

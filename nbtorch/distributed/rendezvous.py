@@ -1,8 +1,8 @@
 """How the ranks of a group find each other and the key that lets them in.
 
-``file:///path`` is the usual way: rank 0 takes any free port, makes a fresh key and writes both into a file that only this
-user can read.  ``env://`` and ``tcp://127.0.0.1:port`` need the key in ``NBTORCH_DIST_KEY``, since a port alone would let any
-local process in.
+``file:///path`` is the usual way: rank 0 takes any free port, makes a fresh key and writes both into a file
+that only this user can read.  ``env://`` and ``tcp://127.0.0.1:port`` need the key in ``NBTORCH_DIST_KEY``,
+since a port alone would let any local process in.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Everything of Jupyter is here: magics, cell contexts, views, comms and engines. ``%load_ext nbtorch`` calls ``load``."""
+"""Everything of Jupyter is here: magics, cell contexts, views, comms and engines. ``%load_ext nbtorch`` calls
+``load``.
+"""
 
 
 def load_ipython_extension(ip):

@@ -1,8 +1,9 @@
 """The kernel's side of the live panels: one comm it alone writes, one on which front ends ask.
 
-A comm's requests go to the shell that last sent on it, so a training cell that published on the asking comm would keep
-requests waiting until its end.  Requests may be handled in another thread while a cell runs: handlers read snapshots under
-locks and never touch tensors.  Nothing runs and nothing listens until a front end has said hello.
+A comm's requests go to the shell that last sent on it, so a training cell that published on the asking comm
+would keep requests waiting until its end.  Requests may be handled in another thread while a cell runs:
+handlers read snapshots under locks and never touch tensors.  Nothing runs and nothing listens until a front
+end has said hello.
 """
 
 import threading

@@ -169,8 +169,9 @@ def memory(session, args):
         history.add(live.sample(observer, run))
         top = live.top(left, session.variables(), args.top)
         delta = total - observer.start
+        above = graphs.size_text(peak - observer.start)
         lines = [
-            f"peak {graphs.size_text(peak)} ({_parts(peak_by)}), {graphs.size_text(peak - observer.start)} above the start",
+            f"peak {graphs.size_text(peak)} ({_parts(peak_by)}), {above} above the start",
             f"now {graphs.size_text(total)} ({_parts(by)}), {_signed(delta)} by this cell",
             f"{observer.made} arrays made ({graphs.size_text(observer.allocated)}), {len(left)} still alive",
             f"process memory (RSS) {_signed((after or 0) - (before or 0))} to {graphs.size_text(after)}"

@@ -1,4 +1,6 @@
-"""What runs inside an engine: its rank, its place in the process group, and the watch that ends it with its kernel."""
+"""What runs inside an engine: its rank, its place in the process group, and the watch that ends it with its
+kernel.
+"""
 
 import datetime
 import os

@@ -1,8 +1,9 @@
-"""Workers of this notebook: an ipyparallel cluster on 127.0.0.1, one engine a rank, with a process group already joined.
+"""Workers of this notebook: an ipyparallel cluster on 127.0.0.1, one engine a rank, with a process group
+already joined.
 
-The controller's messages are signed (HMAC) with a key that lies in a folder only this user can read; the folder goes with
-the cluster.  While a cell runs on ranks, the registrations of the engines are watched, not their results: a dead engine ends
-the cell at once, which a result that waits for it never would.
+The controller's messages are signed (HMAC) with a key that lies in a folder only this user can read; the
+folder goes with the cluster.  While a cell runs on ranks, the registrations of the engines are watched, not
+their results: a dead engine ends the cell at once, which a result that waits for it never would.
 """
 
 import atexit

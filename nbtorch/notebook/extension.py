@@ -1,4 +1,6 @@
-"""Loading and unloading: one Session per shell holds everything that was hooked, so that unloading leaves nothing."""
+"""Loading and unloading: one Session per shell holds everything that was hooked, so that unloading leaves
+nothing.
+"""
 
 import time
 import weakref
@@ -128,7 +130,9 @@ class Session:
         return live.top(lives, self.variables(), limit)
 
     def variables(self):
-        """{id of storage: name} of tensors the user can name: variables, parameters, gradients, optimizer state."""
+        """{id of storage: name} of tensors the user can name: variables, parameters, gradients, optimizer
+        state.
+        """
         return live.variables(self.shell.user_ns)
 
     def cluster_message(self):

@@ -1,4 +1,6 @@
-"""Observers behind the live panels: the newest step's graph, and memory over time. They hold records, never tensors."""
+"""Observers behind the live panels: the newest step's graph, and memory over time. They hold records, never
+tensors.
+"""
 
 import math
 import sys
@@ -66,7 +68,9 @@ def variables(namespace):
 
 
 class Names:
-    """Names of leaves, looked up in the user's namespace: parameters through its modules, tensors by their variable."""
+    """Names of leaves, looked up in the user's namespace: parameters through its modules, tensors by their
+    variable.
+    """
 
     def __init__(self, namespace):
         self.namespace = namespace
@@ -165,7 +169,9 @@ class Graphs:
         self.number, self.signature, self.newest, self.kept = 0, None, None, {}
 
     def add(self, graph):
-        """Take a graph; returns the message that tells it: a whole snapshot for a new structure, else its values."""
+        """Take a graph; returns the message that tells it: a whole snapshot for a new structure, else its
+        values.
+        """
         signature = graph.signature()
         with self.lock:
             fresh = signature != self.signature

@@ -1,4 +1,6 @@
-"""The magics: they parse and display. Each name also works below `%nbtorch` and `%%nbtorch`, which never clash."""
+"""The magics: they parse and display. Each name also works below `%nbtorch` and `%%nbtorch`, which never
+clash.
+"""
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
@@ -182,7 +184,9 @@ class Commands:
     # ---- the umbrella --------------------------------------------------------------------
 
     def nbtorch(self, line, cell=None):
-        """`%nbtorch NAME …` is `%NAME …` for any of our magics; `on`, `off` switch places and notices, `status` tells."""
+        """`%nbtorch NAME …` is `%NAME …` for any of our magics; `on`, `off` switch places and notices,
+        `status` tells.
+        """
         name, _, rest = line.strip().partition(" ")
         if name in ("on", "off") and cell is None:
             self.session.switch(name == "on")

@@ -1,6 +1,8 @@
-"""Which cell and line made something: cell files to run numbers, and an observer that writes it on autograd nodes.
+"""Which cell and line made something: cell files to run numbers, and an observer that writes it on autograd
+nodes.
 
-A kernel names a cell's code by a hash of its source, so equal cells share a name; the run number is noted before each run.
+A kernel names a cell's code by a hash of its source, so equal cells share a name; the run number is noted
+before each run.
 """
 
 import os
@@ -26,7 +28,9 @@ class Place:
 
 
 class Cells:
-    """The cells that have run in a shell, by the file name of their code; the compiler knows each name's newest run."""
+    """The cells that have run in a shell, by the file name of their code; the compiler knows each name's
+    newest run.
+    """
 
     def __init__(self, shell):
         self.shell, self.sources = shell, {}
@@ -35,7 +39,9 @@ class Cells:
         self._names, self._raw = (), ""
 
     def before(self, info):
-        """pre_run_cell: note the code names the cell about to run may get (versions differ in when they count up)."""
+        """pre_run_cell: note the code names the cell about to run may get (versions differ in when they count
+        up).
+        """
         self._raw = info.raw_cell or ""
         count, code = self.shell.execution_count, info.transformed_cell or self._raw
         self._names = [

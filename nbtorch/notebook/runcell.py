@@ -1,10 +1,12 @@
-"""How a context-like cell magic runs its cell: the cell itself is wrapped, never run a second time from inside.
+"""How a context-like cell magic runs its cell: the cell itself is wrapped, never run a second time from
+inside.
 
-A magic that runs its body through ``ip.run_cell`` swallows the body's failure, breaks top-level ``await`` and shifts line
-numbers.  So two small transformers are installed instead.  The input transformer replaces each leading ``%%name args`` line
-by one marker call on the same line (line numbers stay true); the AST transformer takes the markers off and puts the rest of
-the cell into ``with <context of name>(args):``.  The marker carries everything, so no state passes between the two and it
-does not matter how often a front end transforms the same text.
+A magic that runs its body through ``ip.run_cell`` swallows the body's failure, breaks top-level ``await`` and
+shifts line numbers.  So two small transformers are installed instead.  The input transformer replaces each
+leading ``%%name args`` line by one marker call on the same line (line numbers stay true); the AST transformer
+takes the markers off and puts the rest of the cell into ``with <context of name>(args):``.  The marker
+carries everything, so no state passes between the two and it does not matter how often a front end transforms
+the same text.
 
 The contexts themselves are registered by name by the magics (``register``).
 """
@@ -179,7 +181,8 @@ def _shown(node):
 
 
 def run_body(shell, body):
-    """Run a cell body from inside a registered magic: foreign magic below ours, or ``run_cell_magic`` called by code.
+    """Run a cell body from inside a registered magic: foreign magic below ours, or ``run_cell_magic`` called
+    by code.
 
     Failures reach the outer cell once.  Top-level ``await`` is not possible here; that is said plainly.
     """

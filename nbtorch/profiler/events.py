@@ -1,4 +1,6 @@
-"""What a profile holds: one FunctionEvent a call, and averages of calls of one name. Names, shapes and numbers only."""
+"""What a profile holds: one FunctionEvent a call, and averages of calls of one name. Names, shapes and
+numbers only.
+"""
 
 from collections import OrderedDict
 from types import SimpleNamespace
@@ -11,7 +13,7 @@ UNITS = (("s", 1e6), ("ms", 1e3), ("us", 1.0))
 def time_text(us):
     """Microseconds as us, ms or s with three decimals."""
     for unit, size in UNITS:
-        if us >= size and size > 1:
+        if us >= size > 1:
             return f"{us / size:.3f}{unit}"
     return f"{us:.3f}us"
 
@@ -117,7 +119,8 @@ class FunctionEventAvg(_Times):
 
     def __repr__(self):
         return (
-            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
+            f"cpu_time={self.cpu_time_str} "
             f" self_cuda_time=0.000us cuda_time=0.000us input_shapes={self.input_shapes or ''} "
             f"cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>"
         )
@@ -172,7 +175,9 @@ class EventList(list):
         return EventList(items, self._profile_memory, self._with_flops, self.dropped, self._use_device)
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """Events of one name added up, in order of first appearance; apart by input shapes or call stack if asked."""
+        """Events of one name added up, in order of first appearance; apart by input shapes or call stack if
+        asked.
+        """
         groups = OrderedDict()
         for event in self:
             key = [event.key]

@@ -1,10 +1,10 @@
 """How many floating point operations a call is worth, from the formula on its record."""
 
 import inspect
-from functools import lru_cache
+from functools import cache, lru_cache
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names(formula):
     return tuple(inspect.signature(formula).parameters)
 
@@ -17,7 +17,9 @@ def shape_of(value):
 
 
 def arguments(op, tensors, attrs):
-    """{parameter name: value} of one call, for an op with a kernel or a composite (all parameters in one tuple)."""
+    """{parameter name: value} of one call, for an op with a kernel or a composite (all parameters in one
+    tuple).
+    """
     if op.body is not None and not attrs:
         return {p.name: value for p, value in zip(op.signature.parameters, tensors)}
     return {**dict(zip(op.tensor_names, tensors)), **dict(zip(op.attr_names, attrs))}

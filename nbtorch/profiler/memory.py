@@ -1,8 +1,9 @@
-"""Live tensor bytes: an observer that follows every storage from birth to death, and a scan for when nobody watched.
+"""Live tensor bytes: an observer that follows every storage from birth to death, and a scan for when nobody
+watched.
 
-Bytes are those of the arrays that own memory; views add nothing.  Categories come from Tag records (parameter, gradient,
-optimizer state) and from the tape: what a node saves for backward is an activation.  No tensor is held, only numbers and weak
-references to storages.
+Bytes are those of the arrays that own memory; views add nothing.  Categories come from Tag records
+(parameter, gradient, optimizer state) and from the tape: what a node saves for backward is an activation.  No
+tensor is held, only numbers and weak references to storages.
 """
 
 import gc
@@ -35,7 +36,8 @@ class Live:
 
 
 def scan():
-    """{storage id: Live} of everything alive now, categories found by looking at tensors, optimizers and the tape.
+    """{storage id: Live} of everything alive now, categories found by looking at tensors, optimizers and the
+    tape.
 
     Walks the garbage collector's lists: tens of milliseconds.
     """
@@ -82,7 +84,9 @@ def _mark(found, storage, category):
 
 
 class Memory:
-    """Observer: live bytes, by category, and their peak. `place` (a function without arguments) says where we are."""
+    """Observer: live bytes, by category, and their peak. `place` (a function without arguments) says where we
+    are.
+    """
 
     def __init__(self, place=None):
         self.place, self.lock = place, threading.RLock()  # a storage may die while this thread is in here

@@ -1,4 +1,6 @@
-"""torch.profiler's front: `profile`, `schedule`, `record_function`. https://docs.pytorch.org/docs/stable/profiler.html"""
+"""torch.profiler's front: `profile`, `schedule`, `record_function`.
+https://docs.pytorch.org/docs/stable/profiler.html
+"""
 
 import functools
 import os
@@ -102,9 +104,9 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
 class profile:
     """Profile what runs inside: all threads, all ops, backward included.
 
-    activities: set of ProfilerActivity (CPU by default). schedule: what to do at each `step()`. record_shapes,
-    profile_memory, with_stack, with_flops, with_modules add columns. The newest `capacity` calls are kept; dropped ones
-    are counted. AssertionError when results are asked for before it started.
+    activities: set of ProfilerActivity (CPU by default). schedule: what to do at each `step()`.
+    record_shapes, profile_memory, with_stack, with_flops, with_modules add columns. The newest `capacity`
+    calls are kept; dropped ones are counted. AssertionError when results are asked for before it started.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Where user code made a call: the first frames outside nbtorch. A notebook names its cells by filling ``namers``."""
+"""Where user code made a call: the first frames outside nbtorch. A notebook names its cells by filling
+``namers``.
+"""
 
 import os
 import sys

@@ -1,7 +1,7 @@
 """The observer behind every profile: records become finished calls, as plain numbers, in a bounded buffer.
 
-Each thread has its own stack of open calls, so work of any thread is seen.  The buffer keeps the newest calls; what falls out
-is counted and said.
+Each thread has its own stack of open calls, so work of any thread is seen.  The buffer keeps the newest
+calls; what falls out is counted and said.
 """
 
 import itertools

@@ -1,4 +1,6 @@
-"""Engines from a real kernel: output by rank, collectives, a death in the middle of a cell, and nothing left behind."""
+"""Engines from a real kernel: output by rank, collectives, a death in the middle of a cell, and nothing left
+behind.
+"""
 
 import os
 import re
@@ -141,7 +143,9 @@ def test_a_death_ends_the_cell_at_once_and_stop_leaves_nothing(k):
         p.pid: p.create_time()
         for p in psutil.Process(k.manager.provisioner.process.pid).children(recursive=True)
     }
-    code = "from nbtorch.notebook.extension import session_of\nprint(session_of(get_ipython()).engines.folder)"
+    code = (
+        "from nbtorch.notebook.extension import session_of\nprint(session_of(get_ipython()).engines.folder)"
+    )
     folder = printed(k.run(code)[1]).strip()
     assert os.path.isdir(folder) and os.stat(folder).st_mode & 0o077 == 0
     sent = k.start_cell("%%rank all\nimport time\nfor _ in range(300):\n    time.sleep(0.1)")

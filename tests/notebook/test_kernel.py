@@ -1,4 +1,6 @@
-"""In a real kernel: status of failing cells, requests answered while a cell runs, and nothing sent without a front end."""
+"""In a real kernel: status of failing cells, requests answered while a cell runs, and nothing sent without a
+front end.
+"""
 
 import os
 import warnings

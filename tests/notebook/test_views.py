@@ -1,8 +1,8 @@
 """Views are pure: a tape in, boxes, text and SVG out."""
 
 import time
-import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 

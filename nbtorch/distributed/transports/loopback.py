@@ -1,9 +1,9 @@
 """Collectives of ranks on one machine, over authenticated sockets on 127.0.0.1.
 
-Rank 0's process holds the ``Hub``: one thread per rank reads contributions and answers them.  The hub, not the ranks, knows
-who has arrived, so every failure names the collective, its number and shape, and the ranks that are missing; a rank whose
-process dies is noticed through its closed socket and wakes everybody at once.  Connections prove knowledge of a shared key
-(HMAC challenge both ways) before a frame is read.
+Rank 0's process holds the ``Hub``: one thread per rank reads contributions and answers them.  The hub, not
+the ranks, knows who has arrived, so every failure names the collective, its number and shape, and the ranks
+that are missing; a rank whose process dies is noticed through its closed socket and wakes everybody at once.
+Connections prove knowledge of a shared key (HMAC challenge both ways) before a frame is read.
 """
 
 import threading
@@ -206,7 +206,7 @@ class Hub:
         headers = {rank: part[0] for rank, part in call.parts.items()}
         arrays = {rank: part[1] for rank, part in call.parts.items()}
         try:
-            call.results = compute(call.kind, headers[0], [arrays[rank] for rank in range(self.size)])
+            call.results = wire.compute(call.kind, headers[0], [arrays[rank] for rank in range(self.size)])
             call.done = True
         except (ValueError, TypeError, KeyError) as error:
             self._fail(call, f"{call.title()}: {error}")
@@ -277,34 +277,6 @@ def _said(header):
     return f"{header['kind']}({', '.join(part for part in extra if part)})"
 
 
-def compute(kind, header, arrays):
-    """{rank: result array} of one complete collective."""
-    import numpy as np
-
-    size, root = len(arrays), header.get("root")
-    everyone = range(size)
-    if kind == "barrier":
-        return {}
-    if kind == "all_reduce":
-        return dict.fromkeys(everyone, wire.reduce(header["op"], arrays))
-    if kind == "reduce":
-        return {root: wire.reduce(header["op"], arrays)}
-    if kind == "broadcast":
-        return {rank: arrays[root] for rank in everyone if rank != root}
-    if kind == "all_gather":
-        return dict.fromkeys(everyone, np.stack(arrays))
-    if kind == "gather":
-        return {root: np.stack(arrays)}
-    if kind == "scatter":
-        if arrays[root] is None or len(arrays[root]) != size:
-            raise ValueError("scatter needs one tensor per rank on its source")
-        return dict(enumerate(arrays[root]))
-    if kind == "reduce_scatter":
-        total = wire.reduce(header["op"], arrays)
-        return dict(enumerate(total.reshape((size, total.shape[0] // size, *total.shape[1:]))))
-    raise ValueError(f"unknown collective {kind!r}")
-
-
 class Link:
     """One rank's connection to the hub. Calls are synchronous; one thread at a time."""
 
@@ -344,7 +316,9 @@ class Link:
         return wire.receive(self.conn)
 
     def call(self, kind, array=None, op=None, root=None, timeout=None):
-        """Carry out one collective; the result array or None. RuntimeError says what went wrong and who is missing."""
+        """Carry out one collective; the result array or None. RuntimeError says what went wrong and who is
+        missing.
+        """
         with self.lock:
             if self.broken:
                 raise RuntimeError(self.broken)
@@ -383,7 +357,9 @@ class Link:
         return result
 
     def resync(self, generation):
-        """Forget interrupted collectives; every rank of the group calls this with the same, higher generation."""
+        """Forget interrupted collectives; every rank of the group calls this with the same, higher
+        generation.
+        """
         with self.lock:
             wire.send(self.conn, {"kind": "resync", "generation": generation})
             while "resync" not in self._answer(5.0)[0]:

@@ -21,12 +21,14 @@ def named_dtype(name):
 
 
 def prompt(conn):
-    """Send small frames at once: TCP otherwise holds the second of two back until the first is acknowledged (40 ms)."""
+    """Send small frames at once: TCP otherwise holds the second of two back until the first is acknowledged
+    (40 ms).
+    """
     raw = socket.socket(fileno=conn.fileno())
     try:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     finally:
-        raw.detach()                        # the descriptor stays the connection's
+        raw.detach()  # the descriptor stays the connection's
 
 
 def send(conn, header, array=None):
@@ -40,7 +42,9 @@ def send(conn, header, array=None):
 
 
 def receive(conn):
-    """(header, array or None); raises EOFError or OSError when the peer is gone, ValueError on a malformed frame."""
+    """(header, array or None); raises EOFError or OSError when the peer is gone, ValueError on a malformed
+    frame.
+    """
     header = json.loads(conn.recv_bytes(HEADER_LIMIT))
     if not isinstance(header, dict):
         raise ValueError("malformed frame")
@@ -87,3 +91,29 @@ def reduce(op, arrays):
     if op == "avg":
         total = total / np.asarray(len(arrays), total.real.dtype)
     return total.astype(first.dtype, copy=False)
+
+
+def compute(kind, header, arrays):
+    """{rank: result array} of one complete collective."""
+    size, root = len(arrays), header.get("root")
+    everyone = range(size)
+    if kind == "barrier":
+        return {}
+    if kind == "all_reduce":
+        return dict.fromkeys(everyone, reduce(header["op"], arrays))
+    if kind == "reduce":
+        return {root: reduce(header["op"], arrays)}
+    if kind == "broadcast":
+        return {rank: arrays[root] for rank in everyone if rank != root}
+    if kind == "all_gather":
+        return dict.fromkeys(everyone, np.stack(arrays))
+    if kind == "gather":
+        return {root: np.stack(arrays)}
+    if kind == "scatter":
+        if arrays[root] is None or len(arrays[root]) != size:
+            raise ValueError("scatter needs one tensor per rank on its source")
+        return dict(enumerate(arrays[root]))
+    if kind == "reduce_scatter":
+        total = reduce(header["op"], arrays)
+        return dict(enumerate(total.reshape((size, total.shape[0] // size, *total.shape[1:]))))
+    raise ValueError(f"unknown collective {kind!r}")

@@ -1,4 +1,6 @@
-"""The autograd graph as plain records: walked from a tape's roots, collapsed by module, told as messages or as text."""
+"""The autograd graph as plain records: walked from a tape's roots, collapsed by module, told as messages or
+as text.
+"""
 
 import hashlib
 
@@ -274,7 +276,9 @@ class Group:
 
 
 def collapse(graph, most=60):
-    """Groups of at most about `most` boxes: by full module path if that fits, else by shorter paths, then by line."""
+    """Groups of at most about `most` boxes: by full module path if that fits, else by shorter paths, then by
+    line.
+    """
     deepest = max((box.module.count(".") + 1 for box in graph.boxes if box.module), default=0)
     for depth in range(deepest, 0, -1):
         groups = _grouped(graph, depth, False)

@@ -1,14 +1,17 @@
-"""A layered layout of a small graph: longest paths give rows, a few barycentre sweeps give the order in a row.
+"""A layered layout of a small graph: longest paths give rows, a few barycentre sweeps give the order in a
+row.
 
-No recursion, so depth does not matter.  Cycles (a module used twice becomes one box) are cut at the edge that leads back in
-the given order.
+No recursion, so depth does not matter.  Cycles (a module used twice becomes one box) are cut at the edge that
+leads back in the given order.
 """
 
 from collections import defaultdict
 
 
 def layers(order, inputs):
-    """{key: row}: every key lies below all its inputs. order: keys, consumers first; inputs: {key: set of keys}."""
+    """{key: row}: every key lies below all its inputs. order: keys, consumers first; inputs: {key: set of
+    keys}.
+    """
     position = {key: i for i, key in enumerate(order)}
     row = {}
     for key in reversed(order):  # inputs stand later in the order, so they are placed first
@@ -18,7 +21,9 @@ def layers(order, inputs):
 
 
 def topological(keys, inputs):
-    """Keys so that consumers come before their inputs, keeping the given order where it may; cycles keep that order."""
+    """Keys so that consumers come before their inputs, keeping the given order where it may; cycles keep that
+    order.
+    """
     waiting = dict.fromkeys(keys, 0)
     for key in keys:
         for source in inputs.get(key, ()):
@@ -44,7 +49,8 @@ def topological(keys, inputs):
 
 
 def place(keys, inputs, width, row_gap=46, column_gap=24, height=34):
-    """{key: (x, y)} of box centres, sizes all `height` high and `width(key)` wide, and the picture's (width, height).
+    """{key: (x, y)} of box centres, sizes all `height` high and `width(key)` wide, and the picture's (width,
+    height).
 
     The first keys (losses) are at the bottom, their inputs above, as data flows down.
     """
