@@ -31,14 +31,14 @@ globals().update(_public("torch"))
 globals().update(_legacy_types())
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 
-_SUBMODULES = ("amp", "autograd", "backends", "cuda", "distributed", "distributions", "fft", "linalg", "nn", "optim",
+_SUBMODULES = ("amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "linalg", "nn", "optim",
                "profiler", "random", "serialization", "special", "testing", "utils", "vision", "notebook", "version")
 _LAZY = {
     "save": "serialization", "load": "serialization",
     "autocast": "amp", "is_autocast_enabled": "amp", "set_autocast_enabled": "amp", "get_autocast_dtype": "amp",
     "set_autocast_dtype": "amp", "is_autocast_cache_enabled": "amp", "set_autocast_cache_enabled": "amp",
     "clear_autocast_cache": "amp", "is_autocast_cpu_enabled": "amp", "get_autocast_gpu_dtype": "amp",
-    "get_autocast_cpu_dtype": "amp",
+    "get_autocast_cpu_dtype": "amp", "is_autocast_available": "amp",
     "set_num_threads": "backend.threads", "get_num_threads": "backend.threads",
     "set_num_interop_threads": "backend.threads", "get_num_interop_threads": "backend.threads",
     "show_config": "config",

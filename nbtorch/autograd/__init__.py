@@ -8,3 +8,10 @@ from .variable import Variable
 
 __all__ = ["Function", "GradcheckError", "Variable", "backward", "enable_grad", "function", "grad", "grad_mode",
            "gradcheck", "gradgradcheck", "graph", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+def __getattr__(name):
+    if name == "profiler":                             # a façade of a layer above; loaded when asked for
+        import importlib
+        return importlib.import_module(f"{__name__}.profiler")
+    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}' in nbtorch")

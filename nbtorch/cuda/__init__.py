@@ -85,3 +85,10 @@ def max_memory_allocated(device=None):
         return 0
     import cupy
     return cupy.get_default_memory_pool().total_bytes()
+
+
+def __getattr__(name):
+    if name == "amp":                             # a façade of a layer above; loaded when asked for
+        import importlib
+        return importlib.import_module(f"{__name__}.amp")
+    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}' in nbtorch")

@@ -2,13 +2,17 @@
 
 
 class Record:
-    """Base of all records; fields are the slots, in order."""
+    """Base of all records; fields are the slots, in order. Each class gets a constructor of its own: a loop over the
+    fields would be most of what a full observer costs."""
 
     __slots__ = ()
 
-    def __init__(self, *values):
-        for name, value in zip(self.__slots__, values):
-            setattr(self, name, value)
+    def __init_subclass__(cls):
+        fields = cls.__slots__
+        lines = "".join(f"\n    self.{name} = {name}" for name in fields)
+        scope = {}
+        exec(f"def __init__(self, {', '.join(f'{name}=None' for name in fields)}):{lines}", scope)
+        cls.__init__ = scope["__init__"]
 
     def __repr__(self):
         fields = ", ".join(f"{n}={getattr(self, n, None)!r}" for n in self.__slots__)

@@ -1,0 +1,3 @@
+"""torch.autograd.profiler."""
+from ..profiler.autograd import *  # noqa: F403
+from ..profiler.autograd import __all__  # noqa: F401
