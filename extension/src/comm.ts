@@ -122,6 +122,12 @@ export class KernelLink {
         const hello: Hello = { kind: 'request.hello', request: ++this.requests, version: VERSION, client: this.client };
         comm.send(hello as unknown as JSONObject);
       }
+    } catch (error) {
+      if (this.kernel.isDisposed) {
+        this.store.patch({ link: 'none' }); // the kernel went away meanwhile
+      } else {
+        throw error;
+      }
     } finally {
       this.greeting = false;
     }
@@ -203,7 +209,7 @@ export class KernelLink {
       this.drop();
       this.store.patch({ ...EMPTY, link: this.awake ? 'waiting' : 'none' });
       this.greetWhenIdle = this.awake;
-    } else if (status === 'idle' && this.greetWhenIdle) {
+    } else if (status === 'idle' && this.greetWhenIdle && this.rpc === null) {
       this.greetWhenIdle = false;
       void this.greet();
     }
@@ -211,7 +217,8 @@ export class KernelLink {
 
   /** A cell that names nbtorch may have loaded it, so it is worth asking again when it is done. */
   private readonly onIOPub = (_: Kernel.IKernelConnection, message: KernelMessage.IIOPubMessage): void => {
-    if (this.awake && this.rpc === null && message.header.msg_type === 'execute_input') {
+    // Also while an earlier hello is on its way: it may get there before nbtorch does.
+    if (this.awake && this.store.state.link !== 'live' && message.header.msg_type === 'execute_input') {
       const { code } = message.content as KernelMessage.IExecuteInputMsg['content'];
       if (code.includes('nbtorch')) {
         this.greetWhenIdle = true;

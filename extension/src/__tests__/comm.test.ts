@@ -1,5 +1,5 @@
 import type { Kernel } from '@jupyterlab/services';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DATA_TARGET, KernelLink, RPC_TARGET } from '../comm';
 import type { Batch } from '../messages.gen';
 import { VERSION } from '../messages.gen';
@@ -131,6 +131,24 @@ describe('KernelLink', () => {
     kernel.iopubMessage.emit({ header: { msg_type: 'execute_input' }, content: { code: '%load_ext nbtorch' } });
     kernel.statusChanged.emit('idle');
     await turn();
+    expect(kernel.of(RPC_TARGET)).toHaveLength(2);
+  });
+
+  it('asks again when nbtorch was loaded after the hello that found it absent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const link = makeLink();
+    link.wake();
+    await Promise.resolve();
+    await Promise.resolve();
+    const rpc = kernel.of(RPC_TARGET)[0]!;
+    rpc.start();
+    kernel.iopubMessage.emit({ header: { msg_type: 'execute_input' }, content: { code: 'import nbtorch' } });
+    kernel.statusChanged.emit('idle');
+    await vi.advanceTimersByTimeAsync(100);
+    rpc.onClose(message({}));
+    expect(kernel.of(RPC_TARGET)).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    vi.useRealTimers();
     expect(kernel.of(RPC_TARGET)).toHaveLength(2);
   });
 
