@@ -189,6 +189,17 @@ class Lab:
         """A fact the panel tells about itself: Link, Step, Nodes, Samples."""
         return self.page.get_attribute("#nbtorch-panel", f"data-nbtorch-{name}")
 
+    def click_box(self, path):
+        """Click a closed module's box on the canvas: the pointer goes down the middle until the box says its name."""
+        canvas = self.page.locator("#nbtorch-panel canvas.nbt-canvas")
+        edge = canvas.bounding_box()
+        for y in range(10, int(edge["height"]) - 10, 12):
+            self.page.mouse.move(edge["x"] + edge["width"] / 2, edge["y"] + y)
+            if (canvas.get_attribute("title") or "").startswith(f"{path}:"):
+                self.page.mouse.click(edge["x"] + edge["width"] / 2, edge["y"] + y + 4)
+                return
+        raise AssertionError(f"no box {path} is drawn")
+
     def record(self, on=True):
         """Start or stop noting what is drawn; stopping returns [(time, text)]."""
         return self.page.evaluate("""on => {

@@ -34,7 +34,7 @@ def shoot(folder, target):
                 lab.run(index)
         lab.start(training)
         page.wait_for_function("() => Number(document.querySelector('#nbtorch-panel').dataset.nbtorchStep) > 300")
-        page.evaluate("() => document.querySelector('#nbtorch-panel [data-nbtorch-key=\"m:3\"]').click()")
+        lab.click_box("3")
         page.wait_for_timeout(700)
         assert lab.running(), "the training ended before the picture was taken"
         page.screenshot(path=str(target / "graph.png"))

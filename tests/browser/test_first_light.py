@@ -104,6 +104,9 @@ def test_the_notebook_runs_and_the_graph_appears_while_it_trains(lab):
         first = int(lab.panel("step"))
         lab.page.wait_for_function(
             "first => Number(document.querySelector('#nbtorch-panel').dataset.nbtorchStep) > first + 5", arg=first)
+        lab.click_box("3")
+        lab.page.wait_for_selector('#nbtorch-panel .nbt-detail[data-nbtorch-detail="m:3"]')
+        assert "Conv2d" in lab.page.inner_text("#nbtorch-panel .nbt-detail")
         assert lab.running(), "the training cell ended before the panel could follow it"
         assert int(lab.panel("samples")) > 2
         lab.finish(index)

@@ -1,6 +1,5 @@
 """Every notebook runs from top to bottom, twice with a kernel restart between, and is stored without outputs."""
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import nbformat                                                                 
 import psutil                                                                       # noqa: E402
 from jupyter_client.kernelspec import KernelSpec                                    # noqa: E402
 from jupyter_client.manager import AsyncKernelManager                               # noqa: E402
-from jupyter_core.utils import run_sync                                             # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -36,34 +34,27 @@ def marked(mark):
     return found
 
 
-def kernel_manager(folder):
-    """A manager for this interpreter's kernel in private folders, with cold compile caches."""
-    manager = AsyncKernelManager(kernel_name="python3")
-    manager._kernel_spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-                                      display_name="test", language="python")
-    env = {**os.environ, MARK: str(folder), "IPYTHONDIR": str(folder / "ipython"), "NUMBA_CACHE_DIR": str(folder / "numba"),
-           "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-           "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-    return manager, env
+class ThisPython(AsyncKernelManager):
+    """Kernels of the interpreter that runs the tests, whatever kernels are installed."""
+
+    kernel_spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+                             display_name="test", language="python")
 
 
 def execute(path, folder):
-    """Run a copy of the notebook; returns it with outputs. The kernel is gone afterwards."""
+    """Run a copy of the notebook in private folders with cold compile caches; returns it with outputs."""
     work = folder / "work"
     work.mkdir(parents=True, exist_ok=True)
-    shutil.copy(path, work)
-    notebook = read(work / path.name)
-    manager, env = kernel_manager(folder)
-    client = nbclient.NotebookClient(notebook, timeout=600, km=manager, resources={"metadata": {"path": str(work)}})
-    try:
-        with client.setup_kernel(env=env):
-            for index, cell in enumerate(notebook.cells):
-                client.execute_cell(cell, index)
-            there = marked(str(folder))
-            assert len(there) == 1, f"left over beside the kernel: {[p.cmdline() for p in there]}"
-    finally:
-        run_sync(manager.shutdown_kernel)()
-    (work / path.name).unlink()
+    notebook = read(path)
+    env = {**os.environ, MARK: str(folder), "IPYTHONDIR": str(folder / "ipython"), "NUMBA_CACHE_DIR": str(folder / "numba"),
+           "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    client = nbclient.NotebookClient(notebook, timeout=600, kernel_manager_class=ThisPython,
+                                     resources={"metadata": {"path": str(work)}})
+    with client.setup_kernel(env=env):
+        for index, cell in enumerate(notebook.cells):
+            client.execute_cell(cell, index)
+        there = marked(str(folder))
+        assert len(there) == 1, f"left over beside the kernel: {[p.cmdline() for p in there]}"
     assert not list(work.iterdir()), "the notebook left files behind"
     return notebook
 
