@@ -171,10 +171,8 @@ def _type_name(value):
 
 
 def _like(value, part):
-    """The value as a tensor of the dtype it is written to; numbers and 0-d tensors convert, others must match."""
-    if isinstance(value, Tensor):
-        return value.to(part.dtype) if not value._a.ndim and value.dtype is not part.dtype else value
-    return part.new_full((), value)
+    """The value as a tensor; numbers take the dtype they are written to, tensors must have it."""
+    return value if isinstance(value, Tensor) else part.new_full((), value)
 
 
 def _shorter(value, part):

@@ -61,15 +61,19 @@ def positions(xp, shape, indices):
     return tuple(key)
 
 
-def _take(xp, a, key):
+def _mismatch(key, error):
+    """PyTorch's words for index arrays that do not broadcast."""
+    if "broadcast" not in str(error):
+        return error
+    shapes = ", ".join(str(list(k.shape)) for k in key if hasattr(k, "shape"))
+    return IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes)
+
+
+def _take(a, key):
     try:
         return a[key]
     except IndexError as error:
-        if "broadcast" in str(error):
-            shapes = ", ".join(str(list(k.shape)) for k in key if hasattr(k, "shape"))
-            raise IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes "
-                             + shapes) from None
-        raise
+        raise _mismatch(key, error) from None
 
 
 @kernel("index")
@@ -78,8 +82,8 @@ def index(xp, a, indices):
     if len(indices) == 1 and indices[0] is not None and indices[0].dtype.kind == "b" and indices[0].shape == a.shape \
             and a.ndim:
         return a[indices[0]]
-    return xp.ascontiguousarray(_take(xp, a, positions(xp, a.shape, indices))) if a.ndim else \
-        xp.array(_take(xp, a, positions(xp, a.shape, indices)))
+    return xp.ascontiguousarray(_take(a, positions(xp, a.shape, indices))) if a.ndim else \
+        xp.array(_take(a, positions(xp, a.shape, indices)))
 
 
 def _cells(xp, shape, indices):
@@ -87,7 +91,7 @@ def _cells(xp, shape, indices):
     size = 1
     for n in shape:
         size *= n
-    return xp.arange(size).reshape(shape)[positions(xp, shape, indices)]
+    return _take(xp.arange(size).reshape(shape), positions(xp, shape, indices))
 
 
 def _all_masks(indices):
@@ -102,7 +106,7 @@ def index_backward(xp, g, indices, shape):
         out[positions(xp, shape, indices)] = g
         return out
     if len(indices) == 1 and len(shape) > 1:
-        return add_rows(xp, out, indices[0].reshape(-1) % max(shape[0], 1), g.reshape((-1,) + tuple(shape[1:])))
+        return add_rows(xp, out, indices[0].reshape(-1) % max(shape[0], 1), g.reshape((indices[0].size,) + tuple(shape[1:])))
     return flat_add(xp, out, _cells(xp, shape, indices), g)
 
 
@@ -126,9 +130,8 @@ def add_rows(xp, out, where, rows):
 
 
 @kernel("index_put")
-def index_put(xp, a, indices, values, accumulate=False):
-    """A copy of `a` with `values` at the positions."""
-    out = a.copy()
+def index_put(xp, a, indices, values, accumulate=False, out=None):
+    """A copy of `a` with `values` at the positions; with out= (which is `a`) written there."""
     if not hasattr(values, "dtype"):
         values = xp.asarray(values).astype(a.dtype)
     if values.dtype != a.dtype:
@@ -139,10 +142,17 @@ def index_put(xp, a, indices, values, accumulate=False):
                            f"{names.get(values.dtype.name, values.dtype.name)} for the source.")
     if accumulate:
         cells = _cells(xp, a.shape, indices)
-        return flat_add(xp, xp.ascontiguousarray(out).reshape(a.shape), cells, _spread(xp, values, cells.shape))
-    key = positions(xp, a.shape, indices)
+        sums = flat_add(xp, xp.array(a, order="C"), cells, _spread(xp, values, cells.shape))
+        if out is not None:
+            out[...] = sums
+        return sums
+    out = a.copy() if out is None else out
+    full = len(indices) == 1 and indices[0] is not None and indices[0].dtype.kind == "b" and indices[0].shape == a.shape
+    key = indices[0] if full and a.ndim else positions(xp, a.shape, indices)
     try:
         out[key] = values
+    except IndexError as error:
+        raise _mismatch(key, error) from None
     except ValueError:
         while values.ndim and values.shape[0] == 1:
             values = values[0]
