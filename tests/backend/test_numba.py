@@ -1,5 +1,6 @@
 """Every numba kernel against the generic NumPy one, in float64 as the yardstick, with NaN and infinity kept."""
 import importlib
+import itertools
 import os
 import subprocess
 import sys
@@ -242,3 +243,34 @@ def test_deciding_modules_do_not_import_numba():
               "assert 'numba' not in sys.modules")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention(causal):
+    q, k, v = draw(2, 3, 40, 8), draw(2, 3, 50, 8, seed=1), draw(2, 3, 50, 6, seed=2)
+    agree("attention", q, k, v, None, causal, 0.35)
+    p = plain("attention")(q, k, v, None, causal, 0.35)[1]
+    agree("attention_backward", draw(2, 3, 40, 6, seed=3), q, k, v, None, p, causal, 0.35)
+    q[0, 0, 3] = np.nan
+    if not causal:                                # with it, infinity behind the mask does not reach the rows before
+        k[0, 1, 7] = np.inf
+    np.testing.assert_array_equal(*[np.isnan(f("attention")(q, k, v, None, causal, 0.35)[0]) for f in (fast, plain)])
+    turned = np.swapaxes(draw(2, 40, 3, 8), 1, 2)
+    agree("attention", turned, turned, turned, None, causal, 0.35)
+    low = np.full((1, 40, 40), -np.inf, np.float32)
+    from nbtorch.backend.numba_kernels.code.attention import scores_softmax
+    scores_softmax["f"](low, 1.0, causal)
+    assert not low.any()
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_lstm(reverse):
+    steps, batch, n = 5, 4, 17
+    x, h, c, w = draw(steps, batch, 4 * n), draw(batch, n, seed=1), draw(batch, n, seed=2), draw(4 * n, n, seed=3)
+    agree("lstm_layer", x, h, c, w, None, reverse, times=8)
+    out, _, _, gates, cells = plain("lstm_layer")(x, h, c, w, None, reverse)
+    for given in itertools.product((True, False), repeat=3):
+        g = [a if yes else None for a, yes in zip((draw(*out.shape, seed=4), draw(batch, n, seed=5),
+                                                    draw(batch, n, seed=6)), given)]
+        if any(given):
+            agree("lstm_layer_backward", *g, out, h, c, w, gates, cells, None, reverse, times=8)
