@@ -1,4 +1,6 @@
 """Element by element: arithmetic, rounding, powers, clamps and bits. Dtypes are settled by the ops' rules."""
+import math
+
 from ..registry import kernel
 from ._common import is_half, narrow, wide
 from ._dims import as_type
@@ -275,7 +277,7 @@ def scale(xp, a, factor):
 @kernel("clamp")
 def clamp(xp, a, low=None, high=None):
     """min(max(a, low), high); NaN stays NaN, and `high` wins where low > high."""
-    if a.dtype.kind == "f" and all(limit is None or isinstance(limit, (int, float)) and limit == limit
+    if a.dtype.kind == "f" and all(limit is None or isinstance(limit, (int, float)) and not math.isnan(limit)
                                    for limit in (low, high)):
         inf = float("inf")                        # clip with two numbers is several times faster than maximum
         return xp.clip(a, -inf if low is None else low, inf if high is None else high)
