@@ -51,7 +51,8 @@ _hardtanh = op("_hardtanh(input, min_val: float, max_val: float)", "hardtanh", i
 
 _leaky_relu_backward = op("_leaky_relu_backward(grad, input, negative_slope: float)", "leaky_relu_backward", vjp={
     "grad": lambda g, input, negative_slope: _leaky_relu_backward(g, input, negative_slope)})
-_leaky_relu = op("_leaky_relu(input, negative_slope: float)", "leaky_relu", inplace=True, check=floats_only("leaky_relu_cpu"),
+_leaky_relu = op("_leaky_relu(input, negative_slope: float)", "leaky_relu", inplace=True,
+                 check=floats_only("leaky_relu_cpu"),
                  vjp={"input": lambda g, input, negative_slope: _leaky_relu_backward(g, input, negative_slope)})
 
 _hardsigmoid_backward = op("_hardsigmoid_backward(grad, input)", "hardsigmoid_backward",
@@ -201,7 +202,8 @@ _log_sigmoid_backward = op("_log_sigmoid_backward(grad, input)", "log_sigmoid_ba
     "input": lambda g, grad, input: -g * grad * input.sigmoid() * (-input).sigmoid()})
 logsigmoid = op("logsigmoid(input)", "log_sigmoid", on="F", check=floats_only("log_sigmoid_cpu"), node="LogSigmoid",
                 vjp={"input": lambda g, input: _log_sigmoid_backward(g, input)},
-                doc="log(sigmoid(input)). https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.logsigmoid.html")
+                doc="log(sigmoid(input)). "
+                    "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.logsigmoid.html")
 
 _hardswish_backward = op("_hardswish_backward(grad, input)", "hardswish_backward", vjp={
     "grad": lambda g, input: _hardswish_backward(g, input),
@@ -287,7 +289,7 @@ def rrelu(input, lower, upper, training, generator):
 
 
 def _rrelu_noise(input, lower, upper, generator):
-    """1 for positive elements; for each other, in order, one double draw from [lower, upper], as PyTorch's loop does."""
+    """1 for positive elements; for each other, in order, one double draw from [lower, upper], as in PyTorch."""
     noise = input.new_ones(input.shape)
     chosen = input <= 0
     count = int(chosen.sum())

@@ -9,7 +9,8 @@ from .pool import _MAX_VJP, _PAGE
 
 _backward = op("_adaptive_avg_pool_backward(grad, input_shape: tuple)", "adaptive_avg_pool_backward", vjp={
     "grad": lambda g, grad_shape: _avg_ops[len(grad_shape) - 2](g, tuple(grad_shape[2:]))})
-_avg_ops = {n: op(f"_adaptive_avg_pool{n}d(input, out_size: tuple)", f"adaptive_avg_pool{n}d", node=f"AdaptiveAvgPool{n}D",
+_avg_ops = {n: op(f"_adaptive_avg_pool{n}d(input, out_size: tuple)", f"adaptive_avg_pool{n}d",
+                  node=f"AdaptiveAvgPool{n}D",
                   vjp={"input": lambda g, input_shape: _backward(g, input_shape)},
                   amp={"cpu": "fp32" if n == 3 else None, "cuda": None}) for n in (1, 2, 3)}
 _binned_max = op("_binned_max_pool(input, starts: tuple, ends: tuple)", "binned_max_pool",
@@ -35,7 +36,8 @@ def _check(input, n, name, sign):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{sign} {list(input.shape)}")
     for i in range(1, n + 1):
         if input.shape[-i] == 0:
-            raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
+            raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input "
+                               "has "
                                f"sizes {list(input.shape)} with dimension {input.dim() - i} being empty")
     if not input.dtype.is_floating_point and (input.numel() or n == 3 or "max" in name):
         raise unimplemented(name + "_cpu" if n == 3 else name.replace("1d", "2d"), input)
@@ -85,7 +87,10 @@ adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max
 
 @composite("adaptive_max_pool1d(input, output_size: object)", on="torch", out=False)
 def adaptive_max_pool1d(input, output_size):
-    """(maxima over bins, their positions). https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveMaxPool1d.html"""
+    """(maxima over bins, their positions).
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveMaxPool1d.html
+    """
     return adaptive_max_pool1d_with_indices(input, output_size)
 
 
@@ -115,7 +120,8 @@ def _fractional(input, n, size, kernel, samples):
     from .random import rand
     batch, channels = input.shape[:2]
     if not batch:
-        return input.new_empty((0, channels, *size)) + 0 * input.sum(), input.new_empty((0, channels, *size), dtype=int64)
+        shape = (0, channels, *size)
+        return input.new_empty(shape) + 0 * input.sum(), input.new_empty(shape, dtype=int64)
     if samples is None:
         samples = rand(batch, channels, n, dtype=input.dtype)
     draws, rows = samples.tolist(), []

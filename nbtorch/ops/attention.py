@@ -1,4 +1,7 @@
-"""Attention. Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html"""
+"""Attention.
+
+Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+"""
 import math
 
 from ..core.dtype import scalar_name
@@ -6,7 +9,8 @@ from ..core.op import composite, op
 from ._nn import replay
 
 LOW = "low"
-CPP = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
+CPP = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+       "int64": "long int",
        "bool": "bool", "int32": "int"}
 
 
@@ -28,7 +32,8 @@ def _plain_backward(mask, is_causal, scale):
 
 _attention_backward = op(
     "_attention_backward(grad, query, key, value, mask: Tensor, probabilities, is_causal: bool, scale: float)",
-    "attention_backward", returns="attention_backward query key value", flops=lambda query_shape, key_shape, value_shape:
+    "attention_backward", returns="attention_backward query key value", flops=lambda query_shape, key_shape,
+    value_shape:
         2 * _flops(query_shape, key_shape, value_shape), node="ScaledDotProductAttentionBackward", vjp={
         ("grad", "query", "key", "value"): lambda gs, grad, query, key, value, mask, is_causal, scale:
             replay(_plain_backward(mask, is_causal, scale), (grad, query, key, value), gs)})
@@ -67,10 +72,12 @@ def _check(query, key, value, mask):
                            f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead.")
     if not query.dtype is key.dtype is value.dtype:
         names = [CPP.get(t.dtype.name, t.dtype.name) for t in (query, key, value)]
-        raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {names[0]} key.dtype: "
+        raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {names[0]} "
+                           "key.dtype: "
                            f"{names[1]} and value.dtype: {names[2]} instead.")
     if mask is not None and mask.dtype.name not in ("bool", "float32") and mask.dtype is not query.dtype:
-        raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+        raise RuntimeError("Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+                           "attn_mask.dtype: "
                            f"{CPP.get(mask.dtype.name, mask.dtype.name)} and  query.dtype: "
                            f"{CPP.get(query.dtype.name, query.dtype.name)} instead.")
     if not query.dtype.is_floating_point:

@@ -8,7 +8,8 @@ from ..core.dtype import scalar_name
 from ..core.op import composite, op
 from ._nn import conj, ints
 
-CPP = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
+CPP = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+       "int64": "long int",
        "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 GEOMETRY = "stride: tuple, padding: tuple, dilation: tuple, transposed: bool, output_padding: tuple, groups: int"
 
@@ -34,7 +35,8 @@ _backward_input = op(f"_convolution_backward_input(grad, weight, input_shape: tu
     "grad": lambda g, weight, stride, padding, dilation, transposed, output_padding, groups:
         convolution_op(g, conj(weight), None, stride, padding, dilation, transposed, output_padding, groups),
     "weight": lambda g, grad, weight_shape, stride, padding, dilation, transposed, output_padding, groups:
-        _backward_weight(conj(grad), g, weight_shape, False, stride, padding, dilation, transposed, output_padding, groups)})
+        _backward_weight(conj(grad), g, weight_shape, False, stride, padding, dilation, transposed, output_padding,
+                         groups)})
 
 _WEIGHT_VJP = {
     "grad": lambda g, input, stride, padding, dilation, transposed, output_padding, groups:
@@ -71,7 +73,8 @@ def _weight_and_bias(g, input, weight_shape, bias_shape, stride, padding, dilati
     return _backward_weight(g, conj(input), weight_shape, False, *geometry), None
 
 
-convolution_op = op(f"_convolution(input, weight, bias: Tensor, {GEOMETRY})", "convolution", node="Convolution", flops=_flops, vjp={
+convolution_op = op(f"_convolution(input, weight, bias: Tensor, {GEOMETRY})", "convolution", node="Convolution",
+                    flops=_flops, vjp={
     "input": lambda g, weight, input_shape, stride, padding, dilation, transposed, output_padding, groups:
         _backward_input(g, conj(weight), input_shape, stride, padding, dilation, transposed, output_padding, groups),
     ("weight", "bias"): _weight_and_bias})
@@ -81,7 +84,8 @@ convolution_op = op(f"_convolution(input, weight, bias: Tensor, {GEOMETRY})", "c
 
 def _expand(value, n, name):
     return ints(value, n, lambda v: RuntimeError(
-        f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, but "
+        f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, "
+        "but "
         f"got {name}={list(v)}"))
 
 
@@ -89,7 +93,8 @@ def _check_dtypes(input, weight, bias):
     if input.dtype is not weight.dtype:
         if input.dtype.category < 2:
             raise RuntimeError(f"expected scalar type {scalar_name(input.dtype)} but found {scalar_name(weight.dtype)}")
-        raise RuntimeError(f"Input type ({_type_text(input)}) and weight type ({_type_text(weight)}) should be the same or "
+        raise RuntimeError(f"Input type ({_type_text(input)}) and weight type ({_type_text(weight)}) should be the "
+                           "same or "
                            "input should be a MKLDNN tensor and weight is a dense tensor")
     if bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(f"Input type ({CPP.get(input.dtype.name, input.dtype.name)}) and bias type "
@@ -122,13 +127,16 @@ def _check_bias(bias, weight, channels, given):
 def _check_shapes(input, weight, bias, padding, dilation, groups):
     shape, out = weight.shape, weight.shape[0]
     if out < groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
+        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
+                           "weight "
                            f"of size {list(shape)} instead")
     if out % groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
+                           "got "
                            f"weight of size [{list(shape)}] instead")
     if input.shape[1] != shape[1] * groups:
-        raise RuntimeError(f"Given groups={groups}, weight of size {list(shape)}, expected input{list(input.shape)} to have "
+        raise RuntimeError(f"Given groups={groups}, weight of size {list(shape)}, expected input{list(input.shape)} "
+                           "to have "
                            f"{shape[1] * groups} channels, but got {input.shape[1]} channels instead")
     _check_bias(bias, weight, out, "")
     padded = [n + 2 * p for n, p in zip(input.shape[2:], padding)]
@@ -140,7 +148,8 @@ def _check_shapes(input, weight, bias, padding, dilation, groups):
 
 def _check_transposed(input, weight, bias, groups):
     if input.shape[1] != weight.shape[0]:
-        raise RuntimeError(f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to "
+        raise RuntimeError(f"Given transposed=1, weight of size {list(weight.shape)}, expected "
+                           f"input{list(input.shape)} to "
                            f"have {weight.shape[0]} channels, but got {input.shape[1]} channels instead")
     if input.shape[1] % groups:
         raise RuntimeError(f"Given groups={groups}, expected input channels to be divisible by groups, but got "
@@ -151,13 +160,15 @@ def _check_transposed(input, weight, bias, groups):
 def _batched(input, weight, n, name):
     """(input with a batch dimension, whether it was added)."""
     if weight.dim() != n + 2:
-        raise RuntimeError(f"expected stride to be a single integer value or a list of {weight.dim() - 2} values to match "
+        raise RuntimeError(f"expected stride to be a single integer value or a list of {weight.dim() - 2} values to "
+                           "match "
                            f"the convolution dimensions, but got stride={[1] * n}" if weight.dim() > 2 else
                            "weight should have at least three dimensions")
     if input.dim() == n + 2:
         return input, False
     if input.dim() != n + 1:
-        raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: "
+        raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of "
+                           "size: "
                            f"{list(input.shape)}")
     return input.unsqueeze(0), True
 
@@ -202,7 +213,8 @@ def _conv_transpose(n, name, input, weight, bias, stride, padding, output_paddin
     _check_dtypes(input, weight, bias)
     out = convolution_op(input, weight, bias, stride, padding, dilation, True, output_padding, groups)
     if any(s <= 0 for s in out.shape[2:]):
-        raise RuntimeError(f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated output "
+        raise RuntimeError(f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated "
+                           "output "
                            f"size per channel: ({' x '.join(map(str, out.shape[2:]))}). Output size is too small")
     return out.squeeze(0) if added else out
 
@@ -229,7 +241,8 @@ def _declare(n):
         return _conv(n, f"conv{n}d", input, weight, bias, stride, padding, dilation, groups)
 
     def conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation):
-        return _conv_transpose(n, f"conv_transpose{n}d", input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return _conv_transpose(n, f"conv_transpose{n}d", input, weight, bias, stride, padding, output_padding, groups,
+                               dilation)
 
     page = "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional."
     shapes = ("input (batch, channels, *space) or without batch, weight (out, channels / groups, *kernel), bias (out)",
@@ -244,12 +257,14 @@ def _declare(n):
 (conv1d, conv_transpose1d), (conv2d, conv_transpose2d), (conv3d, conv_transpose3d) = (_declare(n) for n in (1, 2, 3))
 
 
-@composite(f"convolution(input, weight, bias: Tensor, {GEOMETRY})", on="torch", amp={"cpu": None, "cuda": "low"}, out=False)
+@composite(f"convolution(input, weight, bias: Tensor, {GEOMETRY})", on="torch", amp={"cpu": None, "cuda": "low"},
+           out=False)
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """Any of the convolutions, by attributes."""
     n = weight.dim() - 2
     if transposed:
-        return _conv_transpose(n, f"conv_transpose{n}d", input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return _conv_transpose(n, f"conv_transpose{n}d", input, weight, bias, stride, padding, output_padding, groups,
+                               dilation)
     return _conv(n, f"conv{n}d", input, weight, bias, stride, padding, dilation, groups)
 
 

@@ -58,7 +58,8 @@ def cdist(x1, x2, p, compute_mode):
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    modes = {None: 0, "use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+    modes = {None: 0, "use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1,
+             "donot_use_mm_for_euclid_dist": 2}
     if isinstance(compute_mode, str) and compute_mode not in modes:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     mode = modes.get(compute_mode, compute_mode)

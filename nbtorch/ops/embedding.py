@@ -5,9 +5,11 @@ from ..core.op import composite, op
 from ..core.tensor import Tensor
 
 _embedding_backward = op(
-    "_embedding_backward(grad, indices, num_weights: int, padding_idx: int, scale_grad_by_freq: bool)", "embedding_backward",
+    "_embedding_backward(grad, indices, num_weights: int, padding_idx: int, scale_grad_by_freq: bool)",
+    "embedding_backward",
     node="EmbeddingDenseBackward",
-    vjp={"grad": lambda g, indices, padding_idx, scale_grad_by_freq: _pick(g, indices, padding_idx, scale_grad_by_freq)})
+    vjp={"grad": lambda g, indices, padding_idx, scale_grad_by_freq: _pick(g, indices, padding_idx,
+                                                                           scale_grad_by_freq)})
 
 
 def _pick(g, indices, padding_idx, scale_grad_by_freq):
@@ -27,8 +29,10 @@ _embedding = op("_embedding(weight, indices, padding_idx: int, scale_grad_by_fre
 
 def _check_indices(indices, what, name="indices"):
     if indices.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, Int; "
-                           f"but got torch.{scalar_name(indices.dtype)}Tensor instead (while checking arguments for {what})")
+        raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: "
+                           "Long, Int; "
+                           f"but got torch.{scalar_name(indices.dtype)}Tensor instead (while checking arguments for "
+                           f"{what})")
 
 
 def _refuse_sparse(sparse, weight):
@@ -36,7 +40,8 @@ def _refuse_sparse(sparse, weight):
         raise NotImplementedError("sparse gradients are not available: nbtorch has no sparse tensors; use sparse=False")
 
 
-@composite("embedding(weight, indices, padding_idx: int=-1, scale_grad_by_freq: bool=False, sparse: bool=False)", on="torch",
+@composite("embedding(weight, indices, padding_idx: int=-1, scale_grad_by_freq: bool=False, sparse: bool=False)",
+           on="torch",
            out=False)
 def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     """Rows of weight (rows, features), one for each index; padding_idx gets no gradient.
@@ -105,7 +110,8 @@ def bag_of_rows(weight, indices, bags, n, mode, scale_grad_by_freq, per_sample_w
 def _check_bag(input, weight, offsets, mode, sparse, per_sample_weights, include_last_offset):
     _refuse_sparse(sparse, weight)
     if input.dim() == 2 and offsets is not None:
-        raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+        raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                         "length "
                          f"sequences. However, found offsets of type {type(offsets)}")
     if input.dim() == 1 and not isinstance(offsets, Tensor):
         raise ValueError("offsets has to be a 1D Tensor but got None" if offsets is None else
@@ -117,15 +123,18 @@ def _check_bag(input, weight, offsets, mode, sparse, per_sample_weights, include
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                                  "supported for "
                                   f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub.")
     if per_sample_weights is not None and per_sample_weights.shape != input.shape:
-        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "
+        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it "
+                         "must have the "
                          f"same shape as the input ({input.shape})")
     _check_indices(input, "embedding_bag")
     if offsets is not None and offsets.numel():
         if int(offsets[0]) != 0:
-            raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+            raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                               "position "
                                f"0. However, got {int(offsets[0])}")
         if int(offsets[-1]) > input.shape[0]:
             raise RuntimeError("offsets[-1] can not be greater than input's length, but got "

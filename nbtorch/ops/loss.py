@@ -22,8 +22,10 @@ def _page(name, text):
 def broadcast_warning(input, target):
     """PyTorch's warning that input and target differ in size."""
     if target.shape != input.shape:
-        warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
-                      "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+                      "This "
+                      "will likely lead to incorrect results due to broadcasting. Please ensure they have the same "
+                      "size.",
                       stacklevel=4)
 
 
@@ -43,7 +45,8 @@ _nll_loss_backward = op(
     "nll_loss_backward", vjp={"grad": _nll_backward_vjp})
 _nll_loss = op(
     "_nll_loss(input, target, weight: Tensor, reduction: str, ignore_index: int)", "nll_loss", aux=("total",),
-    node="NllLoss", check=_check_nll, vjp={"input": lambda g, target, weight, total, input_shape, reduction, ignore_index:
+    node="NllLoss", check=_check_nll, vjp={"input": lambda g, target, weight, total, input_shape, reduction,
+                                           ignore_index:
         _nll_loss_backward(g, target, weight, total, input_shape, reduction, ignore_index)})
 
 
@@ -52,7 +55,8 @@ def _check_targets(input, target, weight):
     if n < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {n})")
     if n != 1 and input.shape[0] != target.shape[0]:
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+                         f"({target.shape[0]}).")
     classes = input.shape[0 if n == 1 else 1]
     if n <= 2 and target.dim() > 1 or n == 1 and target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -65,7 +69,8 @@ def _check_targets(input, target, weight):
     if target.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
     if weight is not None and (weight.dim() != 1 or weight.numel() != classes):
-        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got "
+                           "weight "
                            f"tensor of shape: {list(weight.shape)}")
 
 
@@ -128,7 +133,8 @@ def _check_probabilities(input, target, weight, ignore_index, axis):
         raise RuntimeError("ignore_index is not supported for floating point target")
     if weight is not None and (weight.dim() != 1 or weight.numel() != input.shape[axis]):
         raise RuntimeError("cross_entropy: weight tensor should be defined either for all "
-                           f"{input.shape[axis]} classes or no classes but got weight tensor of shape: {list(weight.shape)}")
+                           f"{input.shape[axis]} classes or no classes but got weight tensor of shape: "
+                           f"{list(weight.shape)}")
 
 
 @composite("cross_entropy(input, target, weight: Tensor=None, size_average: object=None, ignore_index: int=-100, "
@@ -161,7 +167,8 @@ def linear_cross_entropy(input, linear_weight, target, linear_bias, weight, redu
     from .conv import linear
     features, classes = linear_weight.shape[-1], linear_weight.shape[:-1]
     if len(classes) > 1 and input.dim() < 2:
-        raise ValueError(f"K-dimensional loss defined by linear_weight shape {list(linear_weight.shape)} requires batched "
+        raise ValueError(f"K-dimensional loss defined by linear_weight shape {list(linear_weight.shape)} requires "
+                         "batched "
                          f"input, got input with shape {list(input.shape)}")
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = linear(input, linear_weight.reshape(-1, features), bias).reshape(*input.shape[:-1], *classes)
@@ -180,7 +187,8 @@ def _check_kernel(name):
     return check
 
 
-_mse_loss_backward = op("_mse_loss_backward(grad, input, target, reduction: str)", "mse_loss_backward", rule=rules.promote, vjp={
+_mse_loss_backward = op("_mse_loss_backward(grad, input, target, reduction: str)", "mse_loss_backward",
+                        rule=rules.promote, vjp={
     "grad": lambda g, input, target, reduction: _reduce_like((input - target) * 2 * g, reduction),
     "input": lambda g, grad, input_shape, reduction: g * grad * _share(input_shape, reduction),
     "target": lambda g, grad, input_shape, reduction: g * grad * -_share(input_shape, reduction)})
@@ -202,7 +210,8 @@ def _mse_vjp(g, input, target, reduction):
     return into, -into if target.requires_grad else None
 
 
-_mse_loss = op("_mse_loss(input, target, reduction: str)", "mse_loss", rule=rules.promote, check=_check_kernel("mse_cpu"),
+_mse_loss = op("_mse_loss(input, target, reduction: str)", "mse_loss", rule=rules.promote,
+               check=_check_kernel("mse_cpu"),
                vjp={("input", "target"): _mse_vjp})
 
 

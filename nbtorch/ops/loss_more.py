@@ -23,7 +23,8 @@ def _same_size(input, target, text):
            doc=_page("binary_cross_entropy", "-(t log x + (1 - t) log(1 - x)), logarithms at least -100."))
 def binary_cross_entropy(input, target, weight, size_average, reduce, reduction):
     reduction = legacy_reduction(size_average, reduce, reduction)
-    _same_size(input, target, "Using a target size ({target}) that is different to the input size ({input}) is deprecated. "
+    _same_size(input, target, "Using a target size ({target}) that is different to the input size ({input}) is "
+                              "deprecated. "
                               "Please ensure they have the same size.")
     check_reduction(reduction)
     if not input.dtype.is_floating_point:
@@ -47,7 +48,8 @@ _bce = op("_bce(input, target)", "bce", node="BinaryCrossEntropy", vjp={
     "target": lambda g, input: g * ((1 - input).log().clamp_min(-100) - input.log().clamp_min(-100))})
 
 
-@composite(f"binary_cross_entropy_with_logits(input, target, weight: Tensor=None, {OLD}, pos_weight: Tensor=None)", on="F",
+@composite(f"binary_cross_entropy_with_logits(input, target, weight: Tensor=None, {OLD}, pos_weight: Tensor=None)",
+           on="F",
            amp=FP32, doc=_page("binary_cross_entropy_with_logits", "binary_cross_entropy of sigmoid(input), stably."))
 def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce, reduction, pos_weight):
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -70,7 +72,8 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
                       "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.", stacklevel=3)
+                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+                      stacklevel=3)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if input.dtype.category < 2 or target.dtype.category < 2:
         raise RuntimeError("kl_div: Integral inputs not supported.")
@@ -99,7 +102,8 @@ def poisson_nll_loss(input, target, log_input, full, size_average, eps, reduce, 
     return reduced(loss, reduction)
 
 
-@composite("gaussian_nll_loss(input, target, var: object, full: bool=False, eps: float=1e-06, reduction: str='mean')", on="F",
+@composite("gaussian_nll_loss(input, target, var: object, full: bool=False, eps: float=1e-06, reduction: "
+           "str='mean')", on="F",
            doc=_page("gaussian_nll_loss", "Negative log likelihood under a normal distribution of the given variance."))
 def gaussian_nll_loss(input, target, var, full, eps, reduction):
     if not isinstance(var, Tensor):
@@ -172,10 +176,12 @@ def _check_cosine(input1, input2, target):
     if target.dim() not in (0, 1):
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dim() == 1 and (input1.dim() != 2 or input2.dim() != 2):
-        raise RuntimeError(f"1D target tensor expects 2D input tensors, but found inputs with sizes {list(input1.shape)} and "
+        raise RuntimeError("1D target tensor expects 2D input tensors, but found inputs with sizes "
+                           f"{list(input1.shape)} and "
                            f"{list(input2.shape)}.")
     if target.dim() == 0 and (input1.dim() != 1 or input2.dim() != 1):
-        raise RuntimeError(f"0D target tensor expects 1D input tensors, but found inputs with sizes {list(input1.shape)} and "
+        raise RuntimeError("0D target tensor expects 1D input tensors, but found inputs with sizes "
+                           f"{list(input1.shape)} and "
                            f"{list(input2.shape)}.")
 
 
@@ -211,10 +217,12 @@ def multi_margin_loss(input, target, p, margin, weight, size_average, reduce, re
 def multilabel_margin_loss(input, target, size_average, reduce, reduction):
     reduction = legacy_reduction(size_average, reduce, reduction)
     if input.dim() > 2 or input.dim() == 2 and input.shape[1] == 0 or input.dim() == 1 and input.shape[0] == 0:
-        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(input.shape)}")
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    x, t = input.reshape(-1, input.shape[-1] if input.dim() else 1), target.reshape(-1, input.shape[-1] if input.dim() else 1)
+    classes = input.shape[-1] if input.dim() else 1
+    x, t = input.reshape(-1, classes), target.reshape(-1, classes)
     if t.numel() and (int(t.min()) < -1 or int(t.max()) >= x.shape[1]):
         raise RuntimeError("target out of range")
     # classes count up to the first -1
@@ -250,8 +258,10 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, size_a
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.dim() == positive.dim() == negative.dim():
-        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
-                           f"got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs")
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
+                           "dimensions, but "
+                           f"got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D "
+                           "inputs")
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -260,7 +270,8 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, size_a
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
-@composite("triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin: float=1.0, "
+@composite("triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin: "
+           "float=1.0, "
            "swap: bool=False, reduction: str='mean')", on="F",
            doc=_page("triplet_margin_with_distance_loss", "triplet_margin_loss with a distance of one's own."))
 def triplet_margin_with_distance_loss(anchor, positive, negative, distance_function, margin, swap, reduction):
@@ -270,8 +281,10 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, distance_funct
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.dim() == positive.dim() == negative.dim():
-        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but "
-                           f"got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs")
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
+                           "dimensions, but "
+                           f"got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D "
+                           "inputs")
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
@@ -281,7 +294,8 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, distance_funct
 
 # ---- sequences
 
-_ctc_backward = op("_ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, loss, alpha, blank: int, "
+_ctc_backward = op("_ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, loss, alpha, blank: "
+                   "int, "
                    "zero_infinity: bool)", "ctc_loss_backward")
 _ctc = op("_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank: int, zero_infinity: bool)", "ctc_loss",
           aux=("alpha",), node="CtcLoss", deterministic=True, vjp={"log_probs":
@@ -305,7 +319,8 @@ def _padded_targets(targets, lengths, blank):
     return rows
 
 
-@composite("ctc_loss(log_probs, targets, input_lengths: object, target_lengths: object, blank: int=0, reduction: str='mean', "
+@composite("ctc_loss(log_probs, targets, input_lengths: object, target_lengths: object, blank: int=0, reduction: "
+           "str='mean', "
            "zero_infinity: bool=False)", on="F", amp=FP32_ON_CPU,
            doc=_page("ctc_loss", "Connectionist temporal classification of log_probs (time, batch, classes)."))
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity):
@@ -342,5 +357,6 @@ def _check_ctc(probs, inputs, lengths, blank):
         if n < 0:
             raise RuntimeError(f"Expected input_lengths to have value at least 0, but got value {n} for sequence {i}")
         if n > time:
-            raise RuntimeError(f"Expected input_lengths to have value at most {time}, but got value {n} (while checking "
+            raise RuntimeError(f"Expected input_lengths to have value at most {time}, but got value {n} (while "
+                               "checking "
                                "arguments for ctc_loss_cpu)")

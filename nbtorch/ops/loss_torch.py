@@ -1,6 +1,7 @@
 """The losses of the `torch` namespace, whose reduction is a number: 0 none, 1 mean, 2 sum.
 
-They are what torch.nn.functional's functions of the same names call in PyTorch. Called without a reduction, 2.13 takes 0.
+They are what torch.nn.functional's functions of the same names call in PyTorch.
+Called without a reduction, 2.13 takes 0.
 """
 from ..core.op import composite
 from . import loss_more as F
@@ -22,7 +23,8 @@ def _declare(signature):
     return decorate
 
 
-@_declare("binary_cross_entropy_with_logits(input, target, weight: Tensor=None, pos_weight: Tensor=None, reduction: int=0)")
+@_declare("binary_cross_entropy_with_logits(input, target, weight: Tensor=None, pos_weight: Tensor=None, reduction: "
+          "int=0)")
 def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
     return F.binary_cross_entropy_with_logits(input, target, weight, reduction=_word(reduction), pos_weight=pos_weight)
 

@@ -1,4 +1,7 @@
-"""Attention with several heads. Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html"""
+"""Attention with several heads.
+
+Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
+"""
 import math
 
 from ..core.op import composite
@@ -64,7 +67,8 @@ def _checked_mask(attn_mask, heads, target, source):
         return attn_mask.unsqueeze(0)
     if attn_mask.dim() == 3:
         if tuple(attn_mask.shape) != (heads, target, source):
-            raise RuntimeError(f"The shape of the 3D attn_mask is {attn_mask.shape}, but should be {(heads, target, source)}.")
+            raise RuntimeError(f"The shape of the 3D attn_mask is {attn_mask.shape}, but should be "
+                               f"{(heads, target, source)}.")
         return attn_mask
     raise RuntimeError(f"attn_mask's dimension {attn_mask.dim()} is not supported")
 
@@ -115,15 +119,18 @@ def _without_weights(q, k, v, mask, dropout_p, is_causal, batch, heads):
     return out.permute(2, 0, 1, 3).reshape(q.shape[2], batch, -1)
 
 
-@composite("multi_head_attention_forward(query, key, value, embed_dim_to_check: int, num_heads: int, in_proj_weight: Tensor, "
-           "in_proj_bias: Tensor, bias_k: Tensor, bias_v: Tensor, add_zero_attn: bool, dropout_p: float, out_proj_weight, "
+@composite("multi_head_attention_forward(query, key, value, embed_dim_to_check: int, num_heads: int, in_proj_weight: "
+           "Tensor, "
+           "in_proj_bias: Tensor, bias_k: Tensor, bias_v: Tensor, add_zero_attn: bool, dropout_p: float, "
+           "out_proj_weight, "
            "out_proj_bias: Tensor, training: bool=True, key_padding_mask: Tensor=None, need_weights: bool=True, "
            "attn_mask: Tensor=None, use_separate_proj_weight: bool=False, q_proj_weight: Tensor=None, "
            "k_proj_weight: Tensor=None, v_proj_weight: Tensor=None, static_k: Tensor=None, static_v: Tensor=None, "
            "average_attn_weights: bool=True, is_causal: bool=False)", on="F")
 def multi_head_attention_forward(query, key, value, embed_dim, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
                                  add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask,
-                                 need_weights, attn_mask, use_separate, q_weight, k_weight, v_weight, static_k, static_v,
+                                 need_weights, attn_mask, use_separate, q_weight, k_weight, v_weight, static_k,
+                                 static_v,
                                  average, is_causal):
     """(output (target, batch, features), weights or None) of query, key and value (length, batch, features).
 
@@ -185,6 +192,7 @@ def _check_features(features, embed_dim, num_heads, key, value, use_separate):
         raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
     if use_separate:
         if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's "
+                                 f"{value.shape[:2]}")
     elif key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")

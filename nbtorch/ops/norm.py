@@ -17,11 +17,10 @@ def _plain_batch_backward(training, mean, rstd):
     def backward(g, x, weight):
         axes = [0, *range(2, x.dim())]
         if training:
-            count = x.numel() // max(1, x.shape[1])
             m = x.mean(axes, True)
             r = rstd_of(x, m, axes)
         else:
-            count, m, r = 0, _per_channel(mean, x.dim()), _per_channel(rstd, x.dim())
+            m, r = _per_channel(mean, x.dim()), _per_channel(rstd, x.dim())
         normal = (x - m) * r
         into_weight, into_bias = (g * normal).sum(axes), g.sum(axes)
         scaled = g if weight is None else g * _per_channel(weight, x.dim())
@@ -44,9 +43,9 @@ _batch_norm_backward = op(
             replay(_plain_batch_backward(training, mean, rstd), (grad, input, weight), gs)})
 _BATCH = ("(input, weight: Tensor, bias: Tensor, running_mean: Tensor, running_var: Tensor, training: bool, "
           "momentum: float, eps: float)")
-_BATCH_FIELDS = dict(aux=("mean", "rstd"), node="NativeBatchNorm", vjp={("input", "weight", "bias"):
+_BATCH_FIELDS = {"aux": ("mean", "rstd"), "node": "NativeBatchNorm", "vjp": {("input", "weight", "bias"):
                      lambda g, input, weight, mean, rstd, training:
-                     tuple(_batch_norm_backward(g, input, weight, mean, rstd, training))})
+                     tuple(_batch_norm_backward(g, input, weight, mean, rstd, training))}}
 _batch_norm = op("_batch_norm" + _BATCH, "batch_norm", mutates=("running_mean", "running_var"), **_BATCH_FIELDS)
 _batch_norm_inference = op("_batch_norm_inference" + _BATCH, "batch_norm", **_BATCH_FIELDS)
 
@@ -133,7 +132,8 @@ _layer_norm = op(
 def _normalized(input, normalized_shape, star="*, "):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+                           "element, "
                            "but got normalized_shape = []")
     if tuple(input.shape[-len(shape):]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
@@ -216,7 +216,8 @@ def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
                            f"{list(input.shape)} and num_groups={num_groups}")
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and (t.dim() != 1 or t.numel() != input.shape[1]):
-            raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+            raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, "
+                               "but got "
                                f"{name} of shape {list(t.shape)} and input of shape {list(input.shape)}")
     if not input.dtype.is_floating_point:
         raise unimplemented("GroupNormKernelImpl", input)

@@ -13,7 +13,8 @@ def _size(value, n, name, kernel, optional=False):
         return ints(value, 1, lambda v: RuntimeError(f"{kernel}() {name} must be an int or a list of one int"))
     what = "omitted, " if optional else ""
     return ints(value, n, lambda v: RuntimeError(
-        f"{kernel}: {name} must {'either ' if not optional else 'either be '}{what}be a single int, or a tuple of {WORDS[n]} ints"
+        f"{kernel}: {name} must {'either ' if not optional else 'either be '}{what}be a single int, or a tuple of "
+        f"{WORDS[n]} ints"
         .replace("be omitted, be", "be omitted,")))
 
 
@@ -88,7 +89,8 @@ def _check_out(name, input, out, n):
     size, shown = input.shape[1:], (input.shape[1], *out)
     if n == 1:
         size, shown = (size[0], 1, size[1]), (shown[0], 1, shown[1])
-    raise RuntimeError(f"Given input size: ({_x(size)}). Calculated output size: ({_x(shown)}). Output size is too small")
+    raise RuntimeError(f"Given input size: ({_x(size)}). Calculated output size: ({_x(shown)}). Output size is too "
+                       "small")
 
 
 # ---- maximum
@@ -98,7 +100,8 @@ _scatter = op("_max_pool_backward(grad, indices, input_shape: tuple)", "max_pool
 _gather = op("_gather_windows(input, indices)", "gather_windows",
              vjp={"input": lambda g, indices, input_shape: _scatter(g, indices, input_shape)})
 _MAX_VJP = {"input": lambda g, indices, input_shape: _scatter(g, indices, input_shape)}
-_max_ops = {n: op(f"_max_pool{n}d_with_indices(input, kernel_size: tuple, stride: tuple, padding: tuple, dilation: tuple, "
+_max_ops = {n: op(f"_max_pool{n}d_with_indices(input, kernel_size: tuple, stride: tuple, padding: tuple, dilation: "
+                  "tuple, "
                   "out_size: tuple)", f"max_pool{n}d_with_indices", returns=f"max_pool{n}d_with_indices out indices",
                   nondiff=("indices",), vjp=_MAX_VJP, node=f"MaxPool{n}DWithIndices",
                   amp={"cpu": "fp32" if n == 3 else None, "cuda": None}) for n in (1, 2, 3)}
@@ -144,7 +147,8 @@ max_pool1d, max_pool1d_with_indices = _declare_max(1)
 max_pool2d, max_pool2d_with_indices = _declare_max(2)
 max_pool3d, max_pool3d_with_indices = _declare_max(3)
 
-_unpool = op("_max_unpool(input, indices, space: tuple)", "max_unpool", vjp={"input": lambda g, indices: _gather(g, indices)},
+_unpool = op("_max_unpool(input, indices, space: tuple)", "max_unpool",
+             vjp={"input": lambda g, indices: _gather(g, indices)},
              amp={"cpu": "fp32", "cuda": None})
 
 
@@ -191,7 +195,8 @@ def _check_unpool(n, input, indices, space):
         size *= s
     if indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= size):
         raise RuntimeError("Found an invalid max index: "
-                           f"{int(indices.max()) if int(indices.max()) >= size else int(indices.min())} (output volumes are "
+                           f"{int(indices.max()) if int(indices.max()) >= size else int(indices.min())} (output "
+                           "volumes are "
                            f"of size {_x(space)}")
 
 

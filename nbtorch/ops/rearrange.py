@@ -11,10 +11,14 @@ from ._nn import unimplemented
 
 @composite("pixel_shuffle(input, upscale_factor: int)", on="torch F", out=False)
 def pixel_shuffle(input, upscale_factor):
-    """(*, C r^2, H, W) to (*, C, H r, W r). https://docs.pytorch.org/docs/stable/generated/torch.nn.PixelShuffle.html"""
+    """(*, C r^2, H, W) to (*, C, H r, W r).
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.PixelShuffle.html
+    """
     r = upscale_factor
     if input.dim() < 3:
-        raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} "
+        raise RuntimeError("pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+                           f"{input.dim()} "
                            "dimension(s)")
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
@@ -29,17 +33,22 @@ def pixel_shuffle(input, upscale_factor):
 
 @composite("pixel_unshuffle(input, downscale_factor: int)", on="torch F", out=False)
 def pixel_unshuffle(input, downscale_factor):
-    """(*, C, H r, W r) to (*, C r^2, H, W). https://docs.pytorch.org/docs/stable/generated/torch.nn.PixelUnshuffle.html"""
+    """(*, C, H r, W r) to (*, C r^2, H, W).
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.PixelUnshuffle.html
+    """
     r = downscale_factor
     if input.dim() < 3:
-        raise RuntimeError(f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} "
+        raise RuntimeError("pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+                           f"{input.dim()} "
                            "dimension(s)")
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     *lead, c, h, w = input.shape
     for name, dim, size in (("height", -2, h), ("width", -1, w)):
         if size % r:
-            raise RuntimeError(f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({dim})="
+            raise RuntimeError(f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                               f"input.size({dim})="
                                f"{size} is not divisible by {r}")
     n = len(lead)
     split = input.reshape(*lead, c, h // r, r, w // r, r)
@@ -168,7 +177,8 @@ def _sample(input, grid, mode, padding_mode, align_corners):
 
 def _check_grid(input, grid, mode):
     if input.dim() != grid.dim() or input.dim() not in (4, 5):
-        raise RuntimeError("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with "
+        raise RuntimeError("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
+                           "input with "
                            f"sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if input.dtype is not grid.dtype:
         raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
@@ -177,11 +187,13 @@ def _check_grid(input, grid, mode):
         raise RuntimeError("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
                            f"{list(input.shape)} and grid with sizes {list(grid.shape)}")
     if grid.shape[-1] != input.dim() - 2:
-        raise RuntimeError(f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid with "
+        raise RuntimeError(f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got "
+                           "grid with "
                            f"sizes {list(grid.shape)}")
     for i, n in enumerate(input.shape[2:], 2):
         if n == 0:
-            raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+            raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
+                               "sizes "
                                f"{list(input.shape)} with dimension {i} being empty")
     if mode == "bicubic" and input.dim() == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
@@ -197,14 +209,18 @@ def grid_sample(input, grid, mode, padding_mode, align_corners):
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
     """
     if mode not in ("bilinear", "nearest", "bicubic"):
-        raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
+        raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
+                         "got: "
                          f"'{mode}'")
     if padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
+                         "'reflection', but got: "
                          f"'{padding_mode}'")
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+                      "Please "
+                      "specify align_corners=True if the old behavior is desired. See the documentation of "
+                      "grid_sample for "
                       "details.", stacklevel=3)
     _check_grid(input, grid, mode)
     return _sample(input, grid, mode, padding_mode, bool(align_corners))
@@ -237,14 +253,17 @@ def affine_grid(theta, size, align_corners):
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
     """
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+                      "Please "
+                      "specify align_corners=True if the old behavior is desired. See the documentation of "
+                      "grid_sample for "
                       "details.", stacklevel=3)
     if not theta.dtype.is_floating_point:
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     n = len(size) - 2
     if n not in (2, 3):
-        raise NotImplementedError("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
+        raise NotImplementedError("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
+                                  "respectively. "
                                   f"Got size {tuple(size)}")
     if theta.dim() != 3 or tuple(theta.shape[1:]) != (n, n + 1):
         raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {tuple(size)}. Got "

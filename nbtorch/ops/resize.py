@@ -1,4 +1,7 @@
-"""Padding, resizing and rearranging images. Source: https://docs.pytorch.org/docs/stable/nn.functional.html#vision-functions"""
+"""Padding, resizing and rearranging images.
+
+Source: https://docs.pytorch.org/docs/stable/nn.functional.html#vision-functions
+"""
 import math
 import warnings
 
@@ -14,7 +17,8 @@ def _check_pad(input, pad, value=0):
     if len(pad) % 2:
         raise RuntimeError("Length of pad must be even but instead it equals " f"{len(pad)}")
     if len(pad) > 2 * input.dim():
-        raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+        raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad "
+                           "length is "
                            f"{len(pad)} while the input has {input.dim()} dimensions.")
     for i in range(len(pad) // 2):
         axis = input.dim() - 1 - i
@@ -22,8 +26,10 @@ def _check_pad(input, pad, value=0):
         if cut < 0 or cut + min(pad[2 * i + 1], 0) < 0:
             raise RuntimeError("narrow(): length must be non-negative.")
         if input.shape[axis] + pad[2 * i] + pad[2 * i + 1] < 0:
-            raise RuntimeError(f"The input size {input.shape[axis]}, plus negative padding {pad[2 * i]} and {pad[2 * i + 1]}, "
-                               f"resulted in a negative output size, which is invalid. Check dimension {axis} of your input.")
+            raise RuntimeError(f"The input size {input.shape[axis]}, plus negative padding {pad[2 * i]} and "
+                               f"{pad[2 * i + 1]}, "
+                               f"resulted in a negative output size, which is invalid. Check dimension {axis} of "
+                               "your input.")
 
 
 _constant_pad = op("_constant_pad_nd(input, pad: tuple, value: float=0)", "constant_pad_nd", check=_check_pad,
@@ -36,7 +42,8 @@ def constant_pad_nd(input, pad, value):
     return _constant_pad(input, tuple(int(p) for p in pad), value)
 
 
-_pad_mirror_backward = op("_pad_mirror_backward(grad, input_shape: tuple, pad: tuple, mode: str)", "pad_mirror_backward",
+_pad_mirror_backward = op("_pad_mirror_backward(grad, input_shape: tuple, pad: tuple, mode: str)",
+                          "pad_mirror_backward",
                           vjp={"grad": lambda g, pad, mode: _pad_mirror(g, pad, mode)})
 _MIRROR_VJP = {"input": lambda g, input_shape, pad, mode: _pad_mirror_backward(g, input_shape, pad, mode)}
 _pad_mirror = op("_pad_mirror(input, pad: tuple, mode: str)", "pad_mirror", node="Pad", vjp=_MIRROR_VJP)
@@ -52,13 +59,16 @@ def _mirrored(input, pad, mode):
     if mode == "replicate" and input.dtype.name == "bool":
         raise unimplemented(f"replication_pad{n}d", input)
     if any(s == 0 for s in input.shape[-n - (dims == n + 1):][-n - 1 if dims == n + 1 else -n:]):
-        raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+        raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other "
+                           "non-zero "
                            f"dimensions for input, but got: {list(input.shape)}")
     for i in range(n):
         size, before, after = input.shape[dims - 1 - i], pad[2 * i], pad[2 * i + 1]
         if mode == "reflect" and (before >= size or after >= size):
-            raise RuntimeError(f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but "
-                               f"got: padding ({before}, {after}) at dimension {dims - 1 - i} of input {list(input.shape)}")
+            raise RuntimeError(f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input "
+                               "dimension, but "
+                               f"got: padding ({before}, {after}) at dimension {dims - 1 - i} of input "
+                               f"{list(input.shape)}")
         if mode == "circular" and (before > size or after > size):
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + before + after < (0 if mode == "circular" else 1):
@@ -79,7 +89,8 @@ def pad(input, pad, mode, value):
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * input.dim():
-        raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got padding "
+        raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
+                           "padding "
                            f"length {len(pad)} and input of dimension {input.dim()}")
     if mode == "constant":
         return _constant_pad(input, pad, 0 if value is None else value)
@@ -92,10 +103,12 @@ def pad(input, pad, mode, value):
 
 # ---- interpolation
 
-_resize_backward = op("_resize_backward(grad, input_shape: tuple, mode: str, scales: tuple, align_corners: bool, antialias: bool)",
+_resize_backward = op("_resize_backward(grad, input_shape: tuple, mode: str, scales: tuple, align_corners: bool, "
+                      "antialias: bool)",
                       "resize_backward", vjp={"grad": lambda g, grad_shape, mode, scales, align_corners, antialias:
                           _resize(g, mode, tuple(grad_shape[2:]), scales, align_corners, antialias)})
-_resize = op("_resize(input, mode: str, out_size: tuple, scales: tuple, align_corners: bool, antialias: bool)", "resize",
+_resize = op("_resize(input, mode: str, out_size: tuple, scales: tuple, align_corners: bool, antialias: bool)",
+             "resize",
              node="Upsample", amp={"cpu": None, "cuda": "fp32"}, vjp={
     "input": lambda g, input_shape, mode, scales, align_corners, antialias:
         _resize_backward(g, input_shape, mode, scales, align_corners, antialias)})
@@ -112,16 +125,21 @@ def _target_size(input, size, scale_factor, recompute):
     if size is not None:
         size = list(size) if isinstance(size, (list, tuple)) else [int(size)] * n
         if len(size) != n:
-            raise ValueError("Input and output must have the same number of spatial dimensions, but got input with spatial "
-                             f"dimensions of {list(input.shape[2:])} and output size of {tuple(size)}. Please provide input "
+            raise ValueError("Input and output must have the same number of spatial dimensions, but got input with "
+                             "spatial "
+                             f"dimensions of {list(input.shape[2:])} and output size of {tuple(size)}. Please "
+                             "provide input "
                              "tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format.")
         scales = (None,) * n
     elif scale_factor is not None:
         scales = tuple(scale_factor) if isinstance(scale_factor, (list, tuple)) else (scale_factor,) * n
         if len(scales) != n:
-            raise ValueError("Input and scale_factor must have the same number of spatial dimensions, but got input with "
-                             f"spatial dimensions of {list(input.shape[2:])} and scale_factor of shape {list(scales)}. Please "
-                             "provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.")
+            raise ValueError("Input and scale_factor must have the same number of spatial dimensions, but got input "
+                             "with "
+                             f"spatial dimensions of {list(input.shape[2:])} and scale_factor of shape "
+                             f"{list(scales)}. Please "
+                             "provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, "
+                             "...,sK) format.")
         scales = tuple(float(s) for s in scales)
         size = [math.floor(n_in * s) for n_in, s in zip(input.shape[2:], scales)]
     else:
@@ -133,13 +151,16 @@ def _target_size(input, size, scale_factor, recompute):
 
 def _check_mode(input, mode, align_corners, antialias):
     if mode not in MODES and mode not in ("nearest", "nearest-exact", "area") or input.dim() not in (3, 4, 5):
-        raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
+        raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
+                                  "the modes: "
                                   f"{NAMES} (got {mode})")
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.dim() == 4):
-        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as "
+        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D "
+                         "tensor as "
                          "input")
     if align_corners is not None and mode in ("nearest", "area", "nearest-exact"):
-        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | "
+                         "bicubic | "
                          "trilinear")
     if mode in MODES and MODES[mode] != input.dim():
         raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {MODES[mode]}D input")
@@ -147,7 +168,8 @@ def _check_mode(input, mode, align_corners, antialias):
 
 def _check_dtype(input, mode):
     d = input.dtype
-    if d.is_floating_point or d.name == "uint8" and mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "lanczos"):
+    if d.is_floating_point or d.name == "uint8" and mode in ("nearest", "nearest-exact", "bilinear", "bicubic",
+                                                             "lanczos"):
         return
     n = input.dim() - 2
     names = {"nearest": f"upsample_nearest{n}d_channels_last" if n > 1 else "compute_indices_weights_nearest",
@@ -174,7 +196,8 @@ def interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_
         have, want = (", ".join(f"{n}: {s}" for n, s in zip(names, sizes)) for sizes in (input.shape[2:], out))
         raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({have}) output ({want})")
     if 0 in input.shape[1:]:
-        raise RuntimeError(f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes {list(input.shape)}")
+        raise RuntimeError(f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes "
+                           f"{list(input.shape)}")
     _check_dtype(input, mode)
     kind = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
     return _resize(input, kind, out, scales, bool(align_corners), bool(antialias))
@@ -190,14 +213,16 @@ def upsample(input, size, scale_factor, mode, align_corners):
 @composite("upsample_nearest(input, size=None, scale_factor=None)", on="F",
            doc=f"Deprecated form of interpolate(mode='nearest'). {PAGE}upsample_nearest.html")
 def upsample_nearest(input, size, scale_factor):
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+                  stacklevel=3)
     return interpolate(input, size, scale_factor, "nearest")
 
 
 @composite("upsample_bilinear(input, size=None, scale_factor=None)", on="F",
            doc=f"Deprecated form of interpolate(mode='bilinear', align_corners=True). {PAGE}upsample_bilinear.html")
 def upsample_bilinear(input, size, scale_factor):
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+                  stacklevel=3)
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
@@ -217,7 +242,8 @@ def _settings(kernel_size, dilation, padding, stride):
         if any(v < least for v in value):
             kind = "non-negative" if least == 0 else "greater than zero"
             letters = {"kernel size": "kernel"}.get(name, name)
-            raise RuntimeError(f"{name} should be {kind}, but got {letters}_height: {value[0]} {letters}_width: {value[1]}")
+            raise RuntimeError(f"{name} should be {kind}, but got {letters}_height: {value[0]} {letters}_width: "
+                               f"{value[1]}")
     return values
 
 
@@ -234,33 +260,42 @@ def image_unfold(input, kernel_size, dilation, padding, stride):
         if input.dim() < 2:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-max(input.dim(), 1)}, "
                              f"{max(input.dim(), 1) - 1}], but got {input.dim()})")
-        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+                           "dimensions for "
                            f"input, but got: {list(input.shape)}")
     if input.dtype.category < 2 and input.dtype.name != "bool":
         raise unimplemented("im2col_out_cpu", input)
     if any(n < 1 for n in _positions(input.shape[-2:], *settings)):
-        raise RuntimeError(f"Given input with spatial size ({input.shape[-2]}, {input.shape[-1]}), kernel_size={settings[0]}, "
-                           f"dilation={settings[1]}, padding={settings[2]}, calculated shape of the array of sliding blocks as "
-                           f"{tuple(_positions(input.shape[-2:], *settings))}, but its components must be at least one.")
+        raise RuntimeError(f"Given input with spatial size ({input.shape[-2]}, {input.shape[-1]}), "
+                           f"kernel_size={settings[0]}, "
+                           f"dilation={settings[1]}, padding={settings[2]}, calculated shape of the array of sliding "
+                           "blocks as "
+                           f"{tuple(_positions(input.shape[-2:], *settings))}, but its components must be at least "
+                           "one.")
     return _im2col(input, *settings) if input.dim() == 4 else _im2col(input.unsqueeze(0), *settings).squeeze(0)
 
 
-@composite("fold(input, output_size: object, kernel_size: object, dilation: object=1, padding: object=0, stride: object=1)",
+@composite("fold(input, output_size: object, kernel_size: object, dilation: object=1, padding: object=0, stride: "
+           "object=1)",
            on="F", doc=f"Adds columns of patches up into images; the adjoint of unfold. {PAGE}fold.html")
 def fold(input, output_size, kernel_size, dilation, padding, stride):
     settings, output_size = _settings(kernel_size, dilation, padding, stride), ints(output_size, 2)
     if input.dim() not in (2, 3) or 0 in input.shape[-2:]:
-        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+        raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+                           "dimensions "
                            f"for input, but got: {list(input.shape)}")
     area, channels = math.prod(settings[0]), input.shape[-2]
     if channels % area:
-        raise RuntimeError(f"Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+                           "got "
                            f"input.size(1)={channels} and kernel_size={settings[0]}.")
     positions = _positions(output_size, *settings)
     if input.shape[-1] != math.prod(positions):
         raise RuntimeError(f"Given output_size={output_size}, kernel_size={settings[0]}, dilation={settings[1]}, "
-                           f"padding={settings[2]}, stride={settings[3]}, expected size of input's dimension 2 to match the "
-                           f"calculated number of sliding blocks {positions[0]} * {positions[1]} = {math.prod(positions)}, but "
+                           f"padding={settings[2]}, stride={settings[3]}, expected size of input's dimension 2 to "
+                           "match the "
+                           f"calculated number of sliding blocks {positions[0]} * {positions[1]} = "
+                           f"{math.prod(positions)}, but "
                            f"got input.size(2)={input.shape[-1]}.")
     if input.dim() == 3:
         return _col2im(input, output_size, *settings)

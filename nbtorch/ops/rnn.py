@@ -6,7 +6,8 @@ from ..core.op import composite, op
 from .conv import linear
 from .dropout import dropout as _drop
 
-NO_SECOND = ("the derivative of the fused {} backward pass is not available, so a recurrent layer cannot be differentiated "
+NO_SECOND = ("the derivative of the fused {} backward pass is not available, so a recurrent layer cannot be "
+             "differentiated "
              "twice; write the time loop with the cell (nn.LSTMCell, nn.GRUCell, nn.RNNCell), which can be")
 
 
@@ -31,7 +32,8 @@ _gru_backward = op(
     "gru_layer_backward", returns="gru_backward x h0 weight bias",
     vjp={("grad_out", "grad_h", "out", "h0", "weight"): _once("GRU")})
 _gru_layer = op(
-    "_gru_layer(x, h0, weight, bias: Tensor, batch_sizes: tuple, reverse: bool)", "gru_layer", returns="gru_layer output h",
+    "_gru_layer(x, h0, weight, bias: Tensor, batch_sizes: tuple, reverse: bool)", "gru_layer", returns="gru_layer "
+                                                                                                       "output h",
     aux=("gates",), node="GruLayer", vjp={("x", "h0", "weight", "bias"):
         lambda gs, output, h0, weight, gates, batch_sizes, reverse:
         tuple(_gru_backward(*gs, output, h0, weight, gates, batch_sizes, reverse))})
@@ -117,13 +119,13 @@ def _stack(x, states, weights, per_layer, direction, num_layers, dropout, train,
 
 def _run(kind, direction, data, rest):
     """Either form of torch.lstm and its kin: (input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
-    batch_first), or packed: (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)."""
+    batch_first), or packed: (data, batch_sizes, hx, params, _, num_layers, dropout, train, bidirectional)."""
     if isinstance(rest[2], bool):
-        hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first = rest
+        hx, params, _, num_layers, dropout, train, bidirectional, batch_first = rest
         sizes = None
         x = data.transpose(0, 1) if batch_first else data
     else:
-        sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional = rest
+        sizes, hx, params, _, num_layers, dropout, train, bidirectional = rest
         sizes, x, batch_first = tuple(int(n) for n in sizes.tolist()), data, False
     states = list(hx) if kind == "lstm" else [hx]
     if not params:
@@ -143,8 +145,10 @@ def _declare(name, direction):
     def layer(data, *rest):
         return _run(name, direction, data, rest)
     return composite(name + _FORM, on="torch", out=False, amp=_AMP,
-                     doc=f"The layers behind torch.nn.{name.split('_')[0].upper()}: (input, hx, params, has_biases, num_layers, "
-                         "dropout, train, bidirectional, batch_first), or packed (data, batch_sizes, hx, params, has_biases, "
+                     doc=f"The layers behind torch.nn.{name.split('_')[0].upper()}: (input, hx, params, has_biases, "
+                         "num_layers, "
+                         "dropout, train, bidirectional, batch_first), or packed (data, batch_sizes, hx, params, "
+                         "has_biases, "
                          "num_layers, dropout, train, bidirectional).")(layer)
 
 

@@ -37,7 +37,8 @@ softmax = op("softmax(input, dim: int, dtype=None)", "softmax", amp=FP32_ON_CUDA
 _log_softmax_backward = op("_log_softmax_backward(grad, result, dim: int)", "log_softmax_backward", vjp={
     "grad": lambda g, result, dim: g - (g * conj(result).exp()).sum(dim, True),
     "result": lambda g, grad, result, dim: -g * result.exp() * grad.sum(dim, True)})
-log_softmax = op("log_softmax(input, dim: int, dtype=None)", "log_softmax", amp=FP32_ON_CUDA, check=_check("log_softmax"),
+log_softmax = op("log_softmax(input, dim: int, dtype=None)", "log_softmax", amp=FP32_ON_CUDA,
+                 check=_check("log_softmax"),
                  vjp={"input": lambda g, out, dim: _log_softmax_backward(g, conj(out), dim)},
                  doc="log(softmax(input)) along dim, without overflow. "
                      "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html")

@@ -13,7 +13,8 @@ def _pointwise(name, *extra):
 
 
 for _name, *_extra in (("relu",), ("threshold", 0.5, -2.0), ("hardshrink", 0.7), ("softshrink", 0.7), ("gelu",),
-                       ("softplus", 2.0, 5.0), ("logsigmoid",), ("selu",), ("celu", 1.3), ("softsign",), ("tanhshrink",)):
+                       ("softplus", 2.0, 5.0), ("logsigmoid",), ("selu",), ("celu", 1.3), ("softsign",),
+                       ("tanhshrink",)):
     _pointwise(_name, *_extra)
 
 

@@ -1,4 +1,7 @@
-"""torch.nn.functional beyond the op matrix: forms with inplace= and return_indices=, second derivatives, random masks."""
+"""torch.nn.functional beyond the op matrix.
+
+Forms with inplace= and return_indices=, second derivatives, random masks.
+"""
 import warnings
 
 import numpy as np
@@ -24,7 +27,8 @@ def same(ours, theirs, **how):
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), **{"rtol": 1e-9, "atol": 1e-12, **how})
 
 
-ACTIVATIONS = ("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardsigmoid", "hardswish")
+ACTIVATIONS = ("relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardsigmoid",
+               "hardswish")
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -42,7 +46,8 @@ def test_activations_and_their_inplace_forms(oracle, name):
 
 TWICE = {
     "conv": (lambda M, x, w, b: M.nn.functional.conv2d(x, w, b, 2, 1, 1, 2), (2, 4, 7, 6), (6, 2, 3, 3), (6,)),
-    "conv_transpose": (lambda M, x, w, b: M.nn.functional.conv_transpose2d(x, w, b, 2, 1, 1, 2), (2, 4, 5, 4), (4, 3, 3, 3), (6,)),
+    "conv_transpose": (lambda M, x, w, b: M.nn.functional.conv_transpose2d(x, w, b, 2, 1, 1, 2), (2, 4, 5, 4),
+                       (4, 3, 3, 3), (6,)),
     "batch_norm": (lambda M, x, w, b: M.nn.functional.batch_norm(x, None, None, w, b, True), (4, 3, 5), (3,), (3,)),
     "layer_norm": (lambda M, x, w, b: M.nn.functional.layer_norm(x, (5,), w, b), (4, 3, 5), (5,), (5,)),
     "group_norm": (lambda M, x, w, b: M.nn.functional.group_norm(x, 2, w, b), (4, 4, 5), (4,), (4,)),
@@ -76,7 +81,8 @@ def test_second_derivatives(oracle, name):
 
 
 @pytest.mark.parametrize("name, args", [("dropout", (0.3,)), ("dropout1d", (0.3,)), ("alpha_dropout", (0.3, True)),
-                                        ("feature_alpha_dropout", (0.3, True)), ("rrelu", (0.1, 0.4, True)), ("gumbel_softmax", ())])
+                                        ("feature_alpha_dropout", (0.3, True)), ("rrelu", (0.1, 0.4, True)),
+                                        ("gumbel_softmax", ())])
 @pytest.mark.parametrize("dtype", ("float32", "float64", "bfloat16"))
 def test_random_ops_draw_what_pytorch_draws(oracle, name, args, dtype):
     found = []
@@ -170,7 +176,8 @@ def test_attention_rows_that_see_nothing_are_zero(oracle):
 
 
 @pytest.mark.parametrize("kind", ("LSTM", "GRU", "RNN"))
-@pytest.mark.parametrize("options", ({}, {"bidirectional": True, "num_layers": 2}, {"bias": False, "batch_first": True}))
+@pytest.mark.parametrize("options", ({}, {"bidirectional": True, "num_layers": 2},
+                                     {"bias": False, "batch_first": True}))
 def test_packed_sequences(oracle, kind, options):
     theirs = getattr(oracle.nn, kind)(4, 5, **options).double()
     ours = getattr(nbtorch.nn, kind)(4, 5, **options).double()

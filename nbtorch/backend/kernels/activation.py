@@ -1,4 +1,7 @@
-"""Activation functions and their first derivatives. `x_backward(xp, grad, a, ...)` is grad times the derivative at `a`."""
+"""Activation functions and their first derivatives.
+
+`x_backward(xp, grad, a, ...)` is grad times the derivative at `a`.
+"""
 import math
 
 from ..registry import kernel

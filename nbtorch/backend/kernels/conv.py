@@ -115,7 +115,8 @@ def _to_images(xp, grad, weight, image_shape, stride, padding, dilation, groups)
     batch, out_channels, *out_size = grad.shape
     per_group, *kernel_size = weight.shape[1:]
     positions = math.prod(out_size)
-    matrix = xp.ascontiguousarray(weight).reshape(groups, out_channels // groups, per_group * math.prod(kernel_size)).swapaxes(1, 2)
+    matrix = xp.ascontiguousarray(weight).reshape(groups, out_channels // groups,
+                                                  per_group * math.prod(kernel_size)).swapaxes(1, 2)
     flat = xp.ascontiguousarray(grad).reshape(batch, groups, out_channels // groups, positions)
     if _pointwise(kernel_size, stride, padding) and tuple(image_shape[2:]) == tuple(out_size):
         return xp.matmul(matrix, flat).reshape(image_shape)

@@ -1,4 +1,7 @@
-"""Pooling in one to three dimensions by loops over the positions of the window. Arrays are (batch, channels, *space)."""
+"""Pooling in one to three dimensions by loops over the positions of the window.
+
+Arrays are (batch, channels, *space).
+"""
 import math
 
 from ..registry import kernel
@@ -11,6 +14,11 @@ def lowest(a):
         import numpy as np
         return np.iinfo(a.dtype).min
     return a.dtype.type(-math.inf)
+
+
+def _nan(xp, a):
+    """Where `a` is NaN; whole numbers never are."""
+    return xp.isnan(a) if a.dtype.kind == "f" else xp.zeros(a.shape, bool)
 
 
 def offsets(kernel_size):
@@ -68,9 +76,9 @@ def _max_pool(xp, a, kernel_size, stride, padding, dilation, out_size):
         if best is None:
             best = value.copy()
             delta = xp.broadcast_to(first, best.shape).astype(xp.int64)
-            better = best != best                 # NaN wins, and the last NaN is the one reported
+            better = _nan(xp, best)                 # NaN wins, and the last NaN is the one reported
         else:
-            better = (value > best) | (value != value)
+            better = (value > best) | _nan(xp, value)
             xp.copyto(best, value, "same_kind", better)
         xp.copyto(delta, step, "same_kind", better)
     delta += base
@@ -252,7 +260,7 @@ def binned_max_pool(xp, a, starts, ends):
             best, where = value.copy(), flat.astype(xp.int64)
         else:
             # boxes shorter than the longest repeat their last element, which is never better than itself
-            better = (value > best) | ((value != value) & (best == best))
+            better = (value > best) | (_nan(xp, value) & ~_nan(xp, best))
             xp.copyto(best, value, "same_kind", better)
             xp.copyto(where, flat, "same_kind", better)
     if best is None:

@@ -24,7 +24,8 @@ def _nearest(xp, n_in, n_out, scale, exact):
 def _linear(xp, n_in, n_out, scale, align_corners, dtype):
     position = xp.arange(n_out).astype(dtype)
     step = dtype.type(_scale(n_in, n_out, scale, align_corners))
-    position = position * step if align_corners else xp.maximum((position + dtype.type(0.5)) * step - dtype.type(0.5), 0)
+    position = position * step if align_corners else xp.maximum((position + dtype.type(0.5)) * step - dtype.type(0.5),
+                                                                0)
     low = xp.minimum(position.astype(xp.int64), n_in - 1)
     high = xp.minimum(low + 1, n_in - 1)
     part = (position - low).astype(dtype)

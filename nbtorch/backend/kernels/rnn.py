@@ -78,7 +78,7 @@ def lstm_layer(xp, x, h0, c0, weight, batch_sizes, reverse):
 def _lstm_slopes(xp, gates, cells, earlier, n):
     """What the errors of a step are multiplied with, for all steps at once: (N, 4, hidden) for the gates in their order
     (the first three take the cell's error, the last the output's), and (N, hidden) from output to cell."""
-    i, f, g, o = (gates[:, k * n:(k + 1) * n] for k in range(4))
+    i, _, g, o = (gates[:, k * n:(k + 1) * n] for k in range(4))
     squashed = xp.tanh(cells)
     slopes = xp.empty((gates.shape[0], 4, n), gates.dtype)
     xp.multiply(gates, 1 - gates, slopes.reshape(gates.shape))             # right for the three sigmoids

@@ -7,8 +7,27 @@ import warnings
 from ... import ops
 from ...core.op import OPS
 
-__all__ = ["relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardsigmoid", "hardswish",
-           "threshold", "rrelu", "softmax", "softmin", "log_softmax", "elu_", "hardtanh_", "leaky_relu_"]
+__all__ = [
+    "celu",
+    "elu",
+    "elu_",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
+    "log_softmax",
+    "mish",
+    "relu",
+    "relu6",
+    "rrelu",
+    "selu",
+    "silu",
+    "softmax",
+    "softmin",
+    "threshold",
+]
 _hardtanh, _leaky_relu, _elu, _silu, _mish, _hardsigmoid, _hardswish = (
     OPS["_" + name] for name in ("hardtanh", "leaky_relu", "elu", "silu", "mish", "hardsigmoid", "hardswish"))
 

@@ -30,7 +30,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
     """
     if weight.dtype.name == "int64" and input.is_floating_point():
-        raise ValueError("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ..)` "
+        raise ValueError("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, "
+                         "input, ..)` "
                          "is deprecated, and should now be `embedding_bag(input, weight, ..)`.")
-    return functional_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
+    return functional_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+                          per_sample_weights,
                           include_last_offset, padding_idx)

@@ -1,7 +1,7 @@
 """Normalisation. Source: https://docs.pytorch.org/docs/stable/nn.functional.html#normalization-functions"""
 from ... import ops
 
-__all__ = ["batch_norm", "instance_norm", "layer_norm", "group_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 
 def _check_count(size, what, text):
@@ -26,7 +26,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return ops.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+                  momentum=0.1,
                   eps=1e-5):
     """Normalises every channel of every example.
 

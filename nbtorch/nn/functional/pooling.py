@@ -1,4 +1,7 @@
-"""Maximum pooling with `return_indices`. Source: https://docs.pytorch.org/docs/stable/nn.functional.html#pooling-functions"""
+"""Maximum pooling with `return_indices`.
+
+Source: https://docs.pytorch.org/docs/stable/nn.functional.html#pooling-functions
+"""
 from ... import ops
 from ...core.op import OPS
 
@@ -16,7 +19,8 @@ def _max_pool(n):
         if return_indices:
             return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
         return getattr(ops, name)(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return _named(name, with_indices, max_pool, "The largest element of each window of input (batch, channels, *space).")
+    return _named(name, with_indices, max_pool, "The largest element of each window of input (batch, channels, "
+                                                "*space).")
 
 
 def _adaptive(n):
@@ -29,14 +33,16 @@ def _adaptive(n):
     def adaptive_max_pool(input, output_size, return_indices=False):
         both = pool(input, output_size)
         return both if return_indices else both[0]
-    return _named(name, with_indices, adaptive_max_pool, "Maxima over bins that divide the space into output_size parts.")
+    return _named(name, with_indices, adaptive_max_pool, "Maxima over bins that divide the space into output_size "
+                                                         "parts.")
 
 
 def _fractional(n):
     name = f"fractional_max_pool{n}d"
     pool = OPS[name + "_with_indices"].function
 
-    def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+                     _random_samples=None):
         return pool(input, kernel_size, output_size, output_ratio, True, _random_samples)
 
     def fractional_max_pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
