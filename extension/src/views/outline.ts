@@ -73,8 +73,12 @@ export class Outline {
     }
   }
 
-  /** Moves the focus to a box without scrolling the page. */
-  focus(key: string): void {
+  /**
+   * Moves the focus to a box without scrolling the page. After a click on the canvas the outline stays unseen: browsers
+   * call a focus visible that scripts take from an editor, and it would cover what was clicked.
+   */
+  focus(key: string, seen = true): void {
+    this.node.classList.toggle('nbt-unseen', !seen);
     this.mark(key);
     this.items.get(key)?.focus({ preventScroll: true });
   }
@@ -99,6 +103,7 @@ export class Outline {
   }
 
   private onKey(event: KeyboardEvent): void {
+    this.node.classList.remove('nbt-unseen');
     const index = this.placed.findIndex(box => box.part.key === this.current);
     const box = this.placed[index];
     const moves: Record<string, () => void> = {

@@ -69,11 +69,15 @@ export class Scene {
     this.stops.forEach(stop => stop());
   }
 
-  /** Takes a new structure and lays it out. */
+  /** Takes a new structure and lays it out. What was chosen stays so, if it is there: last batches are often smaller. */
   setGraph(nodes: readonly GraphNode[]): void {
+    const part = this.chosen?.part;
+    const same = part?.kind === 'node' ? nodes.find(node => node.id === part.node.id) : undefined;
     this.modules.setNodes(nodes);
-    this.select(undefined);
-    void this.place('');
+    if (part?.kind === 'node' && (same?.op !== part.node.op || same.name !== part.node.name)) {
+      this.select(undefined);
+    }
+    void this.place('').then(() => this.hands.selected(this.chosen));
   }
 
   /** Takes new numbers and draws them in the next frame. */
@@ -163,7 +167,7 @@ export class Scene {
 
   private press(box: Placed | undefined): void {
     if (box) {
-      this.outline.focus(box.part.key);
+      this.outline.focus(box.part.key, false);
     }
     this.select(box);
   }

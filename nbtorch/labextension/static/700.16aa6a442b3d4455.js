@@ -368,7 +368,7 @@ button.nbt-status {
   top: 0;
 }
 
-.nbt-outline:has(:focus-visible) {
+.nbt-outline:not(.nbt-unseen):has(:focus-visible) {
   opacity: 1;
   pointer-events: auto;
 }
