@@ -221,3 +221,12 @@ def mvlgamma(input, p):
     constant = p * (p - 1) * math.log(math.pi) / 4
     half_steps = tensor_of([-j / 2 for j in range(p)], input)
     return (input.unsqueeze(-1) + half_steps).lgamma().sum(-1) + constant
+
+
+@composite("ndtr(input)", on="special")
+def ndtr(input):
+    """Area under the standard normal density up to each element; accurate in both tails (through erfc).
+
+    https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtr
+    """
+    return erfc(input * -math.sqrt(0.5)) * 0.5

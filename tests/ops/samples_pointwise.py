@@ -246,3 +246,10 @@ def type_pairs(m):
     yield nbtorch.float16, nbtorch.bfloat16
     yield nbtorch.float32, nbtorch.int64
     yield nbtorch.float64, nbtorch.complex64
+
+
+@samples("ndtr", dtypes="float32 float64 int64 int32 uint8 bool")
+def normal_area(m):
+    yield (m(3, 4, low=-5, high=5),)
+    yield (m(0, 3),)
+    yield (m(),)
