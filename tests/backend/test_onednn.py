@@ -174,6 +174,9 @@ def test_products_read_transposed_operands_in_place(torch, monkeypatch, shape, l
                       torch.addmm(c, a, b, beta=beta, alpha=alpha), low, (flips, beta, alpha))
         batch = np.stack([left] * 3), np.stack([right] * 3)
         close(matmul.bmm(*batch), torch.stack([a @ b] * 3), low, "bmm")
+        for c in (bias, torch.stack([full] * 3)):
+            close(matmul.baddbmm(array(c), *batch, 0.5, 2),
+                  torch.baddbmm(c, torch.stack([a] * 3), torch.stack([b] * 3), beta=0.5, alpha=2), low, "baddbmm")
         halves = np.concatenate([left, left], 1)[:, ::2], np.concatenate([right, right])[::2]
         expected = halves[0].astype(np.float32) @ halves[1].astype(np.float32)
         close(matmul.mm(*halves), torch.from_numpy(expected).to(dtype), low, "sliced")

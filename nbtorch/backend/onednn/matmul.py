@@ -115,6 +115,15 @@ def addmm(c, a, b, beta, alpha):
     columns = b.shape[-1]
     if alpha == 1 and beta == 1 and c.size == columns and c.shape[-1] == columns and c.flags.c_contiguous:
         return _product(a, b, c.reshape(1, columns))
+    return _with_sum(c, a, b, beta, alpha)
+
+
+def baddbmm(c, a, b, beta, alpha):
+    """beta * c + alpha * (a @ b) by batch, the sum made in float32."""
+    return NotImplemented if c.dtype != a.dtype else _with_sum(c, a, b, beta, alpha)
+
+
+def _with_sum(c, a, b, beta, alpha):
     out = _product(a, b, wide=c.dtype.itemsize < 4)
     if out is NotImplemented:
         return out
