@@ -23,11 +23,14 @@ $(BIN)/python:
 	  { echo "nbtorch needs Python 3.10 or newer; $(PYTHON) is older. Try: make lab PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "venv is missing. On Debian or Ubuntu: apt install python3-venv"; exit 1; }
 
-$(VENV)/.lab: $(BIN)/python pyproject.toml
+# The panel is copied at installation, so a newer one has to be installed again.
+PANEL := nbtorch/labextension/package.json
+
+$(VENV)/.lab: $(BIN)/python pyproject.toml $(PANEL)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[fast]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml $(PANEL)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[fast,test]"
 	@touch $@ $(VENV)/.lab
 

@@ -20,6 +20,8 @@ def port_is_free(port):
 
 def choose_port(wanted, tries=50):
     """`wanted` or the next free port after it. Raises SystemExit when none of the next 50 is free."""
+    if not 1 <= wanted <= 65535:
+        raise SystemExit(f"{wanted} is no port: ports are 1 to 65535. Choose one with: make lab PORT=9000")
     for port in range(wanted, min(wanted + tries, 65536)):
         if port_is_free(port):
             if port != wanted:
@@ -47,12 +49,13 @@ def main(argv=None):
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     options, rest = parser.parse_known_args(argv)
     if importlib.util.find_spec("jupyterlab") is None:
-        raise SystemExit("JupyterLab is not installed in this environment. Install it with: pip install nbtorch")
+        raise SystemExit("JupyterLab is not installed in this environment. make lab installs it, or: pip install "
+                         "'jupyterlab>=4.6,<4.7'")
     if options.notebook and not Path(options.notebook).is_file():
-        raise SystemExit(f"There is no notebook at {options.notebook}.")
+        raise SystemExit(f"There is no notebook at {options.notebook}. Choose one with: make lab NOTEBOOK=path.ipynb")
     if panel_folder() is None:
         print("The nbtorch panel is not installed for this JupyterLab: graphs and memory still show in cell outputs. "
-              "Install it with: pip install --force-reinstall --no-deps nbtorch")
+              "To install it, in nbtorch's source folder: pip install --force-reinstall --no-deps .")
     import os
     if sys.platform != "win32" and hasattr(os, "geteuid") and os.geteuid() == 0:
         rest.append("--allow-root")

@@ -107,9 +107,12 @@ def test_the_notebook_runs_and_the_graph_appears_while_it_trains(lab):
         lab.click_box("3")
         lab.page.wait_for_selector('#nbtorch-panel .nbt-detail[data-nbtorch-detail="m:3"]')
         assert "Conv2d" in lab.page.inner_text("#nbtorch-panel .nbt-detail")
+        assert lab.page.evaluate("() => getComputedStyle(document.querySelector('#nbtorch-panel .nbt-outline')).opacity") == "0"
         assert lab.running(), "the training cell ended before the panel could follow it"
         assert int(lab.panel("samples")) > 2
         lab.finish(index)
+        # every epoch ended with a smaller batch, whose graph is another one
+        assert lab.page.is_visible('#nbtorch-panel .nbt-detail[data-nbtorch-detail="m:3"]')
     assert not lab.errors
 
 

@@ -15,7 +15,8 @@ def read_bundled(path, sha256):
     how to get it back.
     """
     path = Path(path)
-    advice = "Reinstall nbtorch to restore it: pip install --force-reinstall --no-deps nbtorch"
+    advice = ("To restore it, in nbtorch's source folder: git checkout nbtorch/vision, and if nbtorch is not installed "
+              "with -e: pip install --force-reinstall --no-deps .")
     if not path.is_file():
         raise FileNotFoundError(f"the data file {path} is missing. {advice}")
     raw = path.read_bytes()
