@@ -73,11 +73,15 @@ def _weight_and_bias(g, input, weight_shape, bias_shape, stride, padding, dilati
     return _backward_weight(g, conj(input), weight_shape, False, *geometry), None
 
 
-convolution_op = op(f"_convolution(input, weight, bias: Tensor, {GEOMETRY})", "convolution", node="Convolution",
-                    flops=_flops, vjp={
+_FIELDS = {"node": "Convolution", "flops": _flops, "vjp": {
     "input": lambda g, weight, input_shape, stride, padding, dilation, transposed, output_padding, groups:
         _backward_input(g, conj(weight), input_shape, stride, padding, dilation, transposed, output_padding, groups),
-    ("weight", "bias"): _weight_and_bias})
+    ("weight", "bias"): _weight_and_bias}}
+convolution_op = op(f"_convolution(input, weight, bias: Tensor, {GEOMETRY})", "convolution", **_FIELDS)
+# transposed convolutions of few elements: as PyTorch sums them, and without the cost of a oneDNN plan
+_small_op = op(f"_convolution(input, weight, bias: Tensor, {GEOMETRY})", "convolution_small", key="_convolution_small",
+               **_FIELDS)
+SMALL = 1 << 18                                   # multiplications
 
 
 # ---- checks, in PyTorch's words
@@ -211,7 +215,9 @@ def _conv_transpose(n, name, input, weight, bias, stride, padding, output_paddin
     _check_transposed(input, weight, bias, groups)
     _check_output_padding(output_padding, stride, dilation)
     _check_dtypes(input, weight, bias)
-    out = convolution_op(input, weight, bias, stride, padding, dilation, True, output_padding, groups)
+    small = input.numel() * weight.numel() < SMALL * weight.shape[0]
+    out = (_small_op if small else convolution_op)(input, weight, bias, stride, padding, dilation, True, output_padding,
+                                                   groups)
     if any(s <= 0 for s in out.shape[2:]):
         raise RuntimeError(f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated "
                            "output "

@@ -163,6 +163,7 @@ def _transposed_size(size, kernel_size, stride, padding, dilation, output_paddin
 
 
 @kernel("convolution")
+@kernel("convolution_small")
 def convolution(xp, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """(batch, out channels, *out) of `input` (batch, channels, *space) and `weight`; see torch.nn.functional.conv2d."""
     like = input.dtype
