@@ -1,5 +1,7 @@
 """Learning-rate schedulers. https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"""
-from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler
+from .base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
+from .base import LRScheduler
+from .base import _LRScheduler as _LRScheduler
 from .combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic import CyclicLR, OneCycleLR
 from .steps import (ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, ExponentialLR, LambdaLR, LinearLR,

@@ -106,17 +106,5 @@ def gelu_tanh_backward(g, a, out):
 
 @compiled("void(float32[::1], uint16[::1])")
 def to_bfloat16(a, out):
-    bits = a.view(np.uint32)
-    for i in range(bits.size):
-        b = bits[i]
-        rounded = (b + np.uint32(0x7FFF) + ((b >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-        quiet = (b >> np.uint32(16)) | np.uint32(0x40)              # NaN keeps its sign and stays NaN
-        nan = (b & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
-        out[i] = np.uint16(quiet) if nan else np.uint16(rounded)
-
-
-@compiled("void(uint16[::1], float32[::1])")
-def from_bfloat16(a, out):
-    bits = out.view(np.uint32)
     for i in range(a.size):
-        bits[i] = np.uint32(a[i]) << np.uint32(16)
+        out[i] = math.round_bfloat16(a[i])

@@ -97,6 +97,26 @@ def larger(typingctx, a, b):
     return a(a, a), build
 
 
+@intrinsic
+def round_bfloat16(typingctx, x):
+    """The bits of a float32 rounded to bfloat16, ties to even; NaN stays NaN. In 32-bit steps, which numba's own integer
+    arithmetic (always 64 bits wide) would not give."""
+    if x != types.float32:
+        return None
+
+    def build(context, builder, signature, arguments):
+        (value,) = arguments
+        whole, half = ir.IntType(32), ir.IntType(16)
+        bits = builder.bitcast(value, whole)
+        high = builder.lshr(bits, whole(16))
+        odd = builder.and_(high, whole(1))
+        rounded = builder.lshr(builder.add(builder.add(bits, whole(0x7FFF)), odd), whole(16))
+        nan = builder.fcmp_unordered("uno", value, value)
+        return builder.trunc(builder.select(nan, builder.or_(high, whole(0x40)), rounded), half)
+
+    return types.uint16(x), build
+
+
 @_exact
 def sigmoid(x):
     """1 / (1 + e**-x)."""
