@@ -10,7 +10,8 @@ OPERATORS = {
 }
 REFLECTED = {"__radd__": "add", "__rmul__": "mul", "__rand__": "bitwise_and", "__ror__": "bitwise_or",
              "__rxor__": "bitwise_xor"}               # commutative: the tensor may stand first
-SWAPPED = {"__rsub__": "sub", "__rtruediv__": "div", "__rfloordiv__": "floor_divide", "__rmod__": "remainder",
+SWAPPED = {"__rsub__": "sub", "__rtruediv__": "div", "__rdiv__": "div",
+           "__rfloordiv__": "floor_divide", "__rmod__": "remainder",
            "__rpow__": "pow", "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift",
            "__rrshift__": "bitwise_right_shift"}
 INPLACE = {"__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div",

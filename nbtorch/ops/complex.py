@@ -35,8 +35,10 @@ def _parts_rule(name, first, second):
     def rule(infos):
         a, b = infos[0][0], infos[1][0]
         if a not in (dt.float16, dt.float32, dt.float64):
-            raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {dt.scalar_name(a)} and "
-                               f"{dt.scalar_name(b)}")
+            raise RuntimeError(
+                f"Expected both inputs to be Half, Float or Double tensors but got {dt.scalar_name(a)} and "
+                f"{dt.scalar_name(b)}"
+            )
         if a is not b:
             raise RuntimeError(f"Expected object of scalar type {dt.scalar_name(a)} but got scalar type "
                                f"{dt.scalar_name(b)} for second argument")

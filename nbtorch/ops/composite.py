@@ -20,10 +20,11 @@ def diff(input, n, dim, prepend, append):
     for name, t in (("prepend", prepend), ("append", append)):
         if t is not None and t.dim() != input.dim():
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-        if t is not None and any(a != b for d, (a, b) in enumerate(zip(t.shape, input.shape)) if d != dim):
-            raise RuntimeError(f"diff expects the shape of tensor to prepend or append to match that of input except along the "
-                               f"differencing dimension; input.size({next(d for d, (a, b) in enumerate(zip(t.shape, input.shape)) if d != dim and a != b)}) "
-                               f"does not match {name}")
+        differs = [] if t is None else [d for d, (a, b) in enumerate(zip(t.shape, input.shape)) if d != dim and a != b]
+        if differs:
+            raise RuntimeError("diff expects the shape of tensor to prepend or append to match that of input except along "
+                               f"the differencing dimension; input.size({differs[0]}) = {input.shape[differs[0]]}, but got "
+                               f"tensor.size({differs[0]}) = {t.shape[differs[0]]}")
     parts = [t for t in (prepend, input, append) if t is not None]
     if n == 0:
         return input.clone()
@@ -166,7 +167,9 @@ def gradient(input, spacing, dim, edge_order):
     spacing = 1 if spacing is None else spacing
     if isinstance(spacing, (list, tuple)):
         if len(spacing) != len(dims):
-            raise RuntimeError("torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'dim'")
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'dim'"
+            )
     else:
         spacing = [spacing] * len(dims)
     return tuple(_gradient_along(input, d, s, edge_order) for d, s in zip(dims, spacing))
@@ -178,13 +181,17 @@ def _weights(w, n, name, whole):
     if w is None:
         return None
     if w.dim() > 1:
-        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.dim()} dimensions")
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.dim()} dimensions"
+        )
     if whole and w.dtype.category != 1:
         raise RuntimeError(f"cov(): expected fweights to have integral dtype but got fweights with "
                            f"{dt.scalar_name(w.dtype)} dtype")
     if w.numel() != n:
-        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but got "
-                           f"{w.numel()} != {n}")
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{w.numel()} != {n}"
+        )
     if n and bool((w < 0).any()):
         raise RuntimeError(f"cov(): {name} cannot be negative")
     return w

@@ -79,7 +79,9 @@ def full(size, fill_value, dtype, layout, device, pin_memory, requires_grad):
 
 def _check_number(value, dtype):
     if isinstance(value, complex) and not dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {dt.LONG_NAMES.get(dtype.name, dtype.name)} without overflow")
+        raise RuntimeError(
+            f"value cannot be converted to type {dt.LONG_NAMES.get(dtype.name, dtype.name)} without overflow"
+        )
 
 
 @composite(f"scalar_tensor(s: float, *, {OPTIONS})", on="torch", out=False)
@@ -93,12 +95,16 @@ def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory, req
     """A new uninitialised tensor whose dimensions lie in memory in the given order."""
     shape, order = _sizes(size), tuple(physical_layout)
     if len(order) != len(shape):
-        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) "
-                           f"= {len(shape)} is not equal to len(physical_layout) = {len(order)}")
+        raise RuntimeError(
+            f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) "
+            f"= {len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
     if any(not 0 <= d < len(shape) for d in order):
         bad = next(d for d in order if not 0 <= d < len(shape))
-        raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {bad} at index "
-                           f"{order.index(bad)}).  NB: negative dims not currently supported; file an issue if you want it.")
+        raise RuntimeError(
+            f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {bad} at index "
+            f"{order.index(bad)}).  NB: negative dims not currently supported; file an issue if you want it."
+        )
     if len(set(order)) != len(order):
         raise RuntimeError("Duplicate dim not allowed")
     return placed(_empty_ordered(shape, order, dtype or dt.get_default_dtype()), device, requires_grad)
@@ -153,8 +159,10 @@ def _spaced_dtype(dtype, *ends):
 def _check_spaced(name, start, end, steps):
     for what, v in (("start", start), ("end", end)):
         if isinstance(v, Tensor) and v.dim():
-            raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {what} with {v.dim()} "
-                               "dimension(s).")
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {what} with {v.dim()} "
+                "dimension(s)."
+            )
     if not isinstance(steps, int):
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({type(start).__name__}, "
                         f"{type(end).__name__}, {type(steps).__name__})")

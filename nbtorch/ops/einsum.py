@@ -30,9 +30,12 @@ def _sublists(args):
 def _check_letters(text, what):
     for c in text.replace("...", "", 1):
         if not (c.isascii() and c.isalpha()):
-            raise RuntimeError(f"einsum(): invalid subscript given at index {text.index(c)} in the equation string, subscripts "
-                               f"must be in [a-zA-Z]" if c != "." else
-                               f"einsum(): found '.' for {what} that is not part of any ellipsis")
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {text.index(c)} in the equation string, subscripts "
+                f"must be in [a-zA-Z]"
+                if c != "."
+                else f"einsum(): found '.' for {what} that is not part of any ellipsis"
+            )
 
 
 def _labels(text, ndim, i):
@@ -42,12 +45,16 @@ def _labels(text, ndim, i):
         before, after = text.split("...", 1)
         hidden = ndim - len(before) - len(after)
         if hidden < 0:
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(before) + len(after)}) is more than "
-                               f"the number of dimensions ({ndim}) for operand {i}")
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(before) + len(after)}) is more than "
+                f"the number of dimensions ({ndim}) for operand {i}"
+            )
         return [*before, *range(-hidden, 0), *after]
     if len(text) != ndim:
-        raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(text)}) does not match the number of "
-                           f"dimensions ({ndim}) for operand {i} and no ellipsis was given")
+        raise RuntimeError(
+            f"einsum(): the number of subscripts in the equation ({len(text)}) does not match the number of "
+            f"dimensions ({ndim}) for operand {i} and no ellipsis was given"
+        )
     return [*text]
 
 
@@ -77,8 +84,10 @@ def _diagonals(t, labels, i):
         first = labels.index(labels[d])
         if first < d:
             if t.shape[first] != t.shape[d]:
-                raise RuntimeError(f"einsum(): subscript {labels[d]} is repeated for operand {i} but the sizes don't match, "
-                                   f"{t.shape[d]} != {t.shape[first]}")
+                raise RuntimeError(
+                    f"einsum(): subscript {labels[d]} is repeated for operand {i} but the sizes don't match, "
+                    f"{t.shape[d]} != {t.shape[first]}"
+                )
             t = t.diagonal(0, first, d).movedim(-1, first)
             labels = labels[:d] + labels[d + 1:]
         else:
@@ -94,11 +103,13 @@ def _sizes(operands, inputs):
             if have != 1 and n != 1 and n != have:
                 i = next(k for k, ls in enumerate(inputs) if label in ls)
                 shapes = " ".join(f"{list(x.shape)}" for x in operands)
-                raise RuntimeError("einsum(): operands do not broadcast with remapped shapes [original->remapped]: " + shapes
-                                   if isinstance(label, int) or i < 0 else
-                                   f"einsum(): subscript {label} has size {n} for operand "
-                                   f"{next(k for k, o in enumerate(operands) if o is t)} which does not broadcast with "
-                                   f"previously seen size {have}")
+                raise RuntimeError(
+                    "einsum(): operands do not broadcast with remapped shapes [original->remapped]: " + shapes
+                    if isinstance(label, int) or i < 0
+                    else f"einsum(): subscript {label} has size {n} for operand "
+                    f"{next(k for k, o in enumerate(operands) if o is t)} which does not broadcast with "
+                    f"previously seen size {have}"
+                )
             sizes[label] = n if have == 1 else have
     return sizes
 
@@ -175,8 +186,10 @@ def _contract(operands, inputs, output):
         t, labels = _pair(a, la, b, lb, keep, sizes)
         operands.append(t)
         inputs.append(labels)
-    while len(operands) > 1:                      # operands the path left over
-        t, labels = _pair(operands.pop(0), inputs.pop(0), operands.pop(0), inputs.pop(0), set(output).union(*inputs), sizes)
+    while len(operands) > 1:  # operands the path left over
+        t, labels = _pair(
+            operands.pop(0), inputs.pop(0), operands.pop(0), inputs.pop(0), set(output).union(*inputs), sizes
+        )
         operands.append(t)
         inputs.append(labels)
     t, labels = _sum_out(operands[0], inputs[0], [x for x in inputs[0] if x not in output])
@@ -186,13 +199,15 @@ def _contract(operands, inputs, output):
 
 @composite("einsum(*args)", on="torch", out=False, amp={"cuda": "low"})
 def einsum(args):
-    """Sum of products of operands as the equation says, e.g. "bij,bjk->bik", or operands each followed by a list of ints.
+    """Sum of products of operands as the equation says, e.g. "bij,bjk->bik"; or operands, each followed by its labels.
 
     https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
     """
     if len(args) < 2:
-        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and "
-                         "its subscripts list")
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and "
+            "its subscripts list"
+        )
     if isinstance(args[0], Tensor):
         operands, equation = _sublists(args)
     else:
@@ -203,8 +218,10 @@ def einsum(args):
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
-        raise RuntimeError(f"einsum(): {'more' if len(operands) > len(terms) else 'fewer'} operands were provided than specified "
-                           "in the equation")
+        raise RuntimeError(
+            f"einsum(): {'more' if len(operands) > len(terms) else 'fewer'} operands were provided than specified "
+            "in the equation"
+        )
     inputs = [_labels(text, t.dim(), i) for i, (text, t) in enumerate(zip(terms, operands))]
     hidden = max((sum(isinstance(x, int) for x in labels) for labels in inputs), default=0)
     output = _output(right if arrow else None, inputs, hidden)

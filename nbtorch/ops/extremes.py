@@ -3,7 +3,8 @@ from ..core import dtype as dt
 from ..core.op import composite, op
 from ..core.results import named_result
 from ..core.tensor import Tensor, dim_index
-from .pointwise import maximum, minimum, where
+from .limits import maximum, minimum
+from .pointwise import where
 from .reduce import dims_of, restored
 
 
@@ -36,8 +37,20 @@ amax = op("amax(input, dim=(), keepdim: bool=False)", "amax", rule=_ordered("ama
 amin = op("amin(input, dim=(), keepdim: bool=False)", "amin", rule=_ordered("amin"), vjp={"input": _even})
 argmax = op(f"argmax({_DIMS})", "argmax", rule=_ordered("argmax"))
 argmin = op(f"argmin({_DIMS})", "argmin", rule=_ordered("argmin"))
-_max_all = op("_max_all(input, dim=None, keepdim: bool=False)", "amax", node="Max", rule=_ordered("max"), vjp={"input": _even})
-_min_all = op("_min_all(input, dim=None, keepdim: bool=False)", "amin", node="Min", rule=_ordered("min"), vjp={"input": _even})
+_max_all = op(
+    "_max_all(input, dim=None, keepdim: bool=False)",
+    "amax",
+    node="Max",
+    rule=_ordered("max"),
+    vjp={"input": _even},
+)
+_min_all = op(
+    "_min_all(input, dim=None, keepdim: bool=False)",
+    "amin",
+    node="Min",
+    rule=_ordered("min"),
+    vjp={"input": _even},
+)
 _max_dim = op("_max_dim(input, dim: int, keepdim: bool=False)", "max_dim", returns="max values indices", node="Max",
               nondiff=("indices",), rule=_ordered("max"), vjp={"input": _chosen})
 _min_dim = op("_min_dim(input, dim: int, keepdim: bool=False)", "min_dim", returns="min values indices", node="Min",
@@ -46,8 +59,10 @@ _min_dim = op("_min_dim(input, dim: int, keepdim: bool=False)", "min_dim", retur
 
 def _empty_error(name, input):
     if not input.numel():
-        raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
-                           "dim with the 'dim' argument.")
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+            "dim with the 'dim' argument."
+        )
 
 
 @composite("max(input, dim=None, keepdim: bool=False, *, other=None)")
@@ -76,15 +91,22 @@ def min(input, dim, keepdim, other):
 def aminmax(input, dim, keepdim):
     """(smallest, largest), of all elements or along one dimension."""
     if dim is None and not input.numel():
-        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     dims = () if dim is None else dim
     return named_result(("aminmax", "min", "max"), (amin(input, dims, keepdim), amax(input, dims, keepdim)))
 
 
 # ---- ranks
 
-_median_all = op("_median_all(input, dim=None, keepdim: bool=False)", "median_all", node="Median", rule=_ordered("median"),
-                 vjp={"input": lambda g, input, out, dim, keepdim: _even_nan(g, input, out)})
+_median_all = op(
+    "_median_all(input, dim=None, keepdim: bool=False)",
+    "median_all",
+    node="Median",
+    rule=_ordered("median"),
+    vjp={"input": lambda g, input, out, dim, keepdim: _even_nan(g, input, out)},
+)
 
 
 def _even_nan(g, input, out):
@@ -92,8 +114,13 @@ def _even_nan(g, input, out):
     return hit * (g / hit.sum())
 
 
-_nanmedian_all = op("_nanmedian_all(input, dim=None, keepdim: bool=False)", "nanmedian_all", node="Nanmedian",
-                    rule=_ordered("nanmedian"), vjp={"input": lambda g, input, out, dim, keepdim: _even_nan(g, input, out)})
+_nanmedian_all = op(
+    "_nanmedian_all(input, dim=None, keepdim: bool=False)",
+    "nanmedian_all",
+    node="Nanmedian",
+    rule=_ordered("nanmedian"),
+    vjp={"input": lambda g, input, out, dim, keepdim: _even_nan(g, input, out)},
+)
 _median_dim = op("_median_dim(input, dim: int, keepdim: bool=False)", "median_dim", returns="median values indices",
                  node="Median", nondiff=("indices",), rule=_ordered("median"), vjp={"input": _chosen})
 _nanmedian_dim = op("_nanmedian_dim(input, dim: int, keepdim: bool=False)", "nanmedian_dim", node="Nanmedian",
@@ -115,8 +142,14 @@ def nanmedian(input, dim, keepdim):
 
 mode = op("mode(input, dim: int=-1, keepdim: bool=False)", "mode", returns="mode values indices", nondiff=("indices",),
           rule=_ordered("mode"), vjp={"input": _chosen})
-kthvalue = op("kthvalue(input, k: int, dim: int=-1, keepdim: bool=False)", "kthvalue", returns="kthvalue values indices",
-              nondiff=("indices",), rule=_ordered("kthvalue"), vjp={"input": _chosen})
+kthvalue = op(
+    "kthvalue(input, k: int, dim: int=-1, keepdim: bool=False)",
+    "kthvalue",
+    returns="kthvalue values indices",
+    nondiff=("indices",),
+    rule=_ordered("kthvalue"),
+    vjp={"input": _chosen},
+)
 
 
 def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
@@ -199,7 +232,9 @@ def _cumprod_grad(g, input, out, dim):
     return where(seen == 0, before, where(first, at, 0.0))
 
 
-cumprod = op("cumprod(input, dim: int, *, dtype=None)", "cumprod", inplace=True, amp=_SCAN, vjp={"input": _cumprod_grad})
+cumprod = op(
+    "cumprod(input, dim: int, *, dtype=None)", "cumprod", inplace=True, amp=_SCAN, vjp={"input": _cumprod_grad}
+)
 
 
 def _scattered(g, indices, input_shape, dim):

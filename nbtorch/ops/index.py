@@ -28,8 +28,10 @@ index_put = op("index_put(input, indices: list, values, accumulate: bool=False)"
 
 
 def _kind_error(item):
-    return IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-                      f"(got {type(item).__name__})")
+    return IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type(item).__name__})"
+    )
 
 
 def _as_index(item):
@@ -72,7 +74,10 @@ def _cut(x, dim, s):
 
 def _resolve(x, key):
     """Apply the parts of `key` that are views; returns the view and the list of index tensors (empty: none)."""
-    items = [i if i is None or i is Ellipsis or isinstance(i, (bool, int, slice, Tensor)) else _as_index(i) for i in key]
+    items = [
+        i if i is None or i is Ellipsis or isinstance(i, (bool, int, slice, Tensor)) else _as_index(i)
+        for i in key
+    ]
     used = sum(map(_width, items))
     if used > x._a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x._a.ndim}")
@@ -135,8 +140,10 @@ def getitem(self, idx):
     if kind is int:
         a = self._a
         if not a.ndim:
-            raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
-                             "to convert a 0-dim tensor to a number")
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+                "to convert a 0-dim tensor to a number"
+            )
         return _pick(self, 0, idx)
     x, tensors = _resolve(self, _key(idx))
     if tensors:

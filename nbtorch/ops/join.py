@@ -89,8 +89,10 @@ def block_diag(tensors):
     blocks = []
     for i, t in enumerate(tensors):
         if t.dim() > 2:
-            raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} "
-                               "dimensions")
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} "
+                "dimensions"
+            )
         blocks.append(atleast_2d(t))
     columns, before, rows = sum(b.shape[1] for b in blocks), 0, []
     for b in blocks:

@@ -16,13 +16,21 @@ def _matrices(name, da, db):
     def check(input, other):
         if isinstance(other, Tensor) and input._a.ndim == da and other._a.ndim == db:
             return _check_inner(name, input._a.shape, other._a.shape)
-        for what, t, d in (("self", input, da), ("mat2" if name == "mm" else "batch2" if name == "bmm" else "vec", other, db)):
+        for what, t, d in (
+            ("self", input, da),
+            ("mat2" if name == "mm" else "batch2" if name == "bmm" else "vec", other, db),
+        ):
             if not isinstance(t, Tensor):
                 raise TypeError(f"{name}(): argument '{what}' must be Tensor, not {type(t).__name__}")
             if t._a.ndim != d:
                 what = "batch1" if name == "bmm" and what == "self" else what
-                raise RuntimeError(f"{what} must be a matrix" if name == "mm" else f"{what} must be a {d}D tensor" if name == "bmm"
-                                   else f"vector + matrix @ vector expected, got 1, {input._a.ndim}, {other._a.ndim}")
+                raise RuntimeError(
+                    f"{what} must be a matrix"
+                    if name == "mm"
+                    else f"{what} must be a {d}D tensor"
+                    if name == "bmm"
+                    else f"vector + matrix @ vector expected, got 1, {input._a.ndim}, {other._a.ndim}"
+                )
     return check
 
 
@@ -67,19 +75,29 @@ def _vectors(name):
         if input._a.ndim != 1 or other._a.ndim != 1:
             raise RuntimeError(f"1D tensors expected, but got {input._a.ndim}D and {other._a.ndim}D tensors")
         if input.dtype is not other.dtype:
-            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {dt.scalar_name(input.dtype)} and "
-                               f"{dt.scalar_name(other.dtype)}")
+            raise RuntimeError(
+                f"dot : expected both vectors to have same dtype, but found {dt.scalar_name(input.dtype)} and "
+                f"{dt.scalar_name(other.dtype)}"
+            )
         if input._a.shape != other._a.shape:
-            raise RuntimeError(f"inconsistent tensor size, expected tensor [{input._a.size}] and src [{other._a.size}] to have "
-                               f"the same number of elements, but got {input._a.size} and {other._a.size} elements "
-                               "respectively")
+            raise RuntimeError(
+                f"inconsistent tensor size, expected tensor [{input._a.size}] and src [{other._a.size}] to have "
+                f"the same number of elements, but got {input._a.size} and {other._a.size} elements "
+                "respectively"
+            )
     return check
 
 
 dot = op("dot(input, tensor)", "dot", rule=rules.refuse("bool", "dot"), amp={"cuda": "promote"}, check=_vectors("dot"),
          vjp={"input": lambda g, tensor: g * tensor.conj(), "tensor": lambda g, input: g * input.conj()})
-vdot = op("vdot(input, other)", "vdot", rule=rules.refuse("bool", "dot"), amp={"cuda": "promote"}, check=_vectors("vdot"),
-          vjp={"input": lambda g, other: g.conj() * other, "other": lambda g, input: g * input})
+vdot = op(
+    "vdot(input, other)",
+    "vdot",
+    rule=rules.refuse("bool", "dot"),
+    amp={"cuda": "promote"},
+    check=_vectors("vdot"),
+    vjp={"input": lambda g, other: g.conj() * other, "other": lambda g, input: g * input},
+)
 
 # ---- a product added to something
 
@@ -92,12 +110,16 @@ def _check_add(name, ndims, inner):
     """Dimensions, inner sizes and dtypes must match."""
     def check(input, first, second, beta, alpha):
         if (first._a.ndim, second._a.ndim) != ndims:
-            raise RuntimeError({"addmm": f"mat1 must be a matrix, got {first._a.ndim}-D tensor" if first._a.ndim != 2 else
-                                f"mat2 must be a matrix, got {second._a.ndim}-D tensor",
-                                "addmv": f"vector + matrix @ vector expected, got {input._a.ndim}, {first._a.ndim}, "
-                                         f"{second._a.ndim}",
-                                "addr": f"addr: Expected 1-D argument vec1, but got {first._a.ndim}-D"}.get(
-                                    name, "batch1 must be a 3D tensor"))
+            raise RuntimeError(
+                {
+                    "addmm": f"mat1 must be a matrix, got {first._a.ndim}-D tensor"
+                    if first._a.ndim != 2
+                    else f"mat2 must be a matrix, got {second._a.ndim}-D tensor",
+                    "addmv": f"vector + matrix @ vector expected, got {input._a.ndim}, {first._a.ndim}, "
+                    f"{second._a.ndim}",
+                    "addr": f"addr: Expected 1-D argument vec1, but got {first._a.ndim}-D",
+                }.get(name, "batch1 must be a 3D tensor")
+            )
         if inner:
             inner(first._a.shape, second._a.shape)
         if name != "addr" and (input.dtype is not first.dtype or first.dtype is not second.dtype):
@@ -120,34 +142,66 @@ def _batches(a, b):
     _check_inner("bmm", a, b)
 
 
-addmm = op("addmm(input, mat1, mat2, *, beta=1, alpha=1)", "addmm", rule=rules.refuse("bool", "addmm_impl_cpu_"), amp=_LOW, inplace=True,
-           check=_check_add("addmm", (2, 2), lambda a, b: _check_inner("mm", a, b)),
-           vjp={"input": lambda g, beta: _scaled(g, beta),
-                "mat1": lambda g, mat2, alpha: _scaled(mm(g, _h(mat2)), alpha),
-                "mat2": lambda g, mat1, mat2_strides, alpha: _scaled(_right_gradient(mat1, g, mat2_strides), alpha)},
-           flops=lambda mat1_shape, mat2_shape: 2 * mat1_shape[0] * mat1_shape[1] * mat2_shape[1])
-baddbmm = op("baddbmm(input, batch1, batch2, *, beta=1, alpha=1)", "baddbmm", rule=rules.refuse("bool", "baddbmm"), amp=_LOW, inplace=True,
-             check=_check_add("baddbmm", (3, 3), _batches),
-             vjp={"input": lambda g, beta: _scaled(g, beta),
-                  "batch1": lambda g, batch2, alpha: _scaled(bmm(g, _h(batch2)), alpha),
-                  "batch2": lambda g, batch1, alpha: _scaled(bmm(_h(batch1), g), alpha)},
-             flops=lambda batch1_shape, batch2_shape: 2 * math.prod(batch1_shape) * batch2_shape[2])
+addmm = op(
+    "addmm(input, mat1, mat2, *, beta=1, alpha=1)",
+    "addmm",
+    rule=rules.refuse("bool", "addmm_impl_cpu_"),
+    amp=_LOW,
+    inplace=True,
+    check=_check_add("addmm", (2, 2), lambda a, b: _check_inner("mm", a, b)),
+    vjp={
+        "input": lambda g, beta: _scaled(g, beta),
+        "mat1": lambda g, mat2, alpha: _scaled(mm(g, _h(mat2)), alpha),
+        "mat2": lambda g, mat1, mat2_strides, alpha: _scaled(_right_gradient(mat1, g, mat2_strides), alpha),
+    },
+    flops=lambda mat1_shape, mat2_shape: 2 * mat1_shape[0] * mat1_shape[1] * mat2_shape[1],
+)
+baddbmm = op(
+    "baddbmm(input, batch1, batch2, *, beta=1, alpha=1)",
+    "baddbmm",
+    rule=rules.refuse("bool", "baddbmm"),
+    amp=_LOW,
+    inplace=True,
+    check=_check_add("baddbmm", (3, 3), _batches),
+    vjp={
+        "input": lambda g, beta: _scaled(g, beta),
+        "batch1": lambda g, batch2, alpha: _scaled(bmm(g, _h(batch2)), alpha),
+        "batch2": lambda g, batch1, alpha: _scaled(bmm(_h(batch1), g), alpha),
+    },
+    flops=lambda batch1_shape, batch2_shape: 2 * math.prod(batch1_shape) * batch2_shape[2],
+)
 
 
 def _over_batch(g, shape):
     return g.unsqueeze(0).expand(shape[0], *g.shape)
 
 
-addbmm = op("addbmm(input, batch1, batch2, *, beta=1, alpha=1)", "addbmm", rule=rules.refuse("bool", "addmm_impl_cpu_"), amp=_LOW, inplace=True,
-            check=_check_add("addbmm", (3, 3), _batches),
-            vjp={"input": lambda g, beta: _scaled(g, beta),
-                 "batch1": lambda g, batch2, alpha: _scaled(bmm(_over_batch(g, batch2.shape), _h(batch2)), alpha),
-                 "batch2": lambda g, batch1, alpha: _scaled(bmm(_h(batch1), _over_batch(g, batch1.shape)), alpha)})
-addmv = op("addmv(input, mat, vec, *, beta=1, alpha=1)", "addmv", rule=rules.refuse("bool", "addmv_impl_cpu"), amp=_CUDA_LOW, inplace=True,
-           check=_check_add("addmv", (2, 1), lambda a, b: _check_inner("mv", a, b)),
-           vjp={"input": lambda g, beta: _scaled(g, beta),
-                "mat": lambda g, vec, alpha: _scaled(outer(g, vec.conj()), alpha),
-                "vec": lambda g, mat, alpha: _scaled(mv(_h(mat), g), alpha)})
+addbmm = op(
+    "addbmm(input, batch1, batch2, *, beta=1, alpha=1)",
+    "addbmm",
+    rule=rules.refuse("bool", "addmm_impl_cpu_"),
+    amp=_LOW,
+    inplace=True,
+    check=_check_add("addbmm", (3, 3), _batches),
+    vjp={
+        "input": lambda g, beta: _scaled(g, beta),
+        "batch1": lambda g, batch2, alpha: _scaled(bmm(_over_batch(g, batch2.shape), _h(batch2)), alpha),
+        "batch2": lambda g, batch1, alpha: _scaled(bmm(_h(batch1), _over_batch(g, batch1.shape)), alpha),
+    },
+)
+addmv = op(
+    "addmv(input, mat, vec, *, beta=1, alpha=1)",
+    "addmv",
+    rule=rules.refuse("bool", "addmv_impl_cpu"),
+    amp=_CUDA_LOW,
+    inplace=True,
+    check=_check_add("addmv", (2, 1), lambda a, b: _check_inner("mv", a, b)),
+    vjp={
+        "input": lambda g, beta: _scaled(g, beta),
+        "mat": lambda g, vec, alpha: _scaled(outer(g, vec.conj()), alpha),
+        "vec": lambda g, mat, alpha: _scaled(mv(_h(mat), g), alpha),
+    },
+)
 addr = op("addr(input, vec1, vec2, *, beta=1, alpha=1)", "addr", amp=_CUDA_LOW, inplace=True, rule=rules.promote,
           check=_check_add("addr", (1, 1), None),
           vjp={"input": lambda g, beta: _scaled(g, beta),
@@ -245,8 +299,10 @@ def tensordot(a, b, dims):
     for i, j in zip(over_a, over_b):
         n, m = a.shape[i], b.shape[j]
         if n != m and n != 1 and m != 1:
-            raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size "
-                               f"{m} in dim {j}")
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size "
+                f"{m} in dim {j}"
+            )
         if n == 1 != m:
             b = b.sum(j, True, dtype=b.dtype)
         elif m == 1 != n:
@@ -277,7 +333,9 @@ def multiply_chain(matrices):
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
-            cost[i, j], cut[i, j] = min((cost[i, k] + cost[k + 1, j] + p[i] * p[k + 1] * p[j + 1], k) for k in range(i, j))
+            cost[i, j], cut[i, j] = min(
+                (cost[i, k] + cost[k + 1, j] + p[i] * p[k + 1] * p[j + 1], k) for k in range(i, j)
+            )
 
     def build(i, j):
         return matrices[i] if i == j else mm(build(i, cut[i, j]), build(cut[i, j] + 1, j))

@@ -20,8 +20,10 @@ def both(name):
     def check(input, other):
         for position, t in ((1, input), (2, other)):
             if not isinstance(t, Tensor):
-                raise TypeError(f"{name}(): argument '{'input' if position == 1 else 'other'}' (position {position}) must be "
-                                f"Tensor, not {type(t).__name__}")
+                raise TypeError(
+                    f"{name}(): argument '{'input' if position == 1 else 'other'}' (position {position}) must be "
+                    f"Tensor, not {type(t).__name__}"
+                )
     return check
 
 
@@ -64,15 +66,26 @@ mul = op("mul(input, other)", "multiply", rule=promote, inplace=True, flops=_cou
          vjp={"input": lambda g, other: g * cj(other), "other": lambda g, input: g * cj(input)})
 alias("multiply", mul)
 
-addcmul = op("addcmul(input, tensor1, tensor2, *, value=1)", "addcmul", rule=rules.refuse("bool", "addcmul_cpu_out", promote), inplace=True, amp=_WIDEST,
-             vjp={"input": lambda g: g, "tensor1": lambda g, tensor2, value: g * cj(_scaled(tensor2, value)),
-                  "tensor2": lambda g, tensor1, value: g * cj(_scaled(tensor1, value))})
+addcmul = op(
+    "addcmul(input, tensor1, tensor2, *, value=1)",
+    "addcmul",
+    rule=rules.refuse("bool", "addcmul_cpu_out", promote),
+    inplace=True,
+    amp=_WIDEST,
+    vjp={
+        "input": lambda g: g,
+        "tensor1": lambda g, tensor2, value: g * cj(_scaled(tensor2, value)),
+        "tensor2": lambda g, tensor1, value: g * cj(_scaled(tensor1, value)),
+    },
+)
 
 
 def _whole_addcdiv(infos):
     if all(d.category < 2 for d, _ in infos[1:]):
-        raise RuntimeError("Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
-                           "perform a true division of tensor1 and tensor2.")
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+            "perform a true division of tensor1 and tensor2."
+        )
     return promote(infos)
 
 
@@ -111,11 +124,22 @@ def _nothing(g):
     return g.new_zeros(g.shape)
 
 
-_floor_divide = op("floor_divide(input: Number, other)", "floor_divide", rule=rules.refuse("bool complex", "div_floor_cpu", promote), inplace=True,
-                   vjp={"input": _nothing, "other": _nothing})
+_floor_divide = op(
+    "floor_divide(input: Number, other)",
+    "floor_divide",
+    rule=rules.refuse("bool complex", "div_floor_cpu", promote),
+    inplace=True,
+    vjp={"input": _nothing, "other": _nothing},
+)
 floor_divide = _floor_divide
-_trunc_divide = op("_trunc_divide(input: Number, other)", "trunc_divide", rule=rules.refuse("bool complex", "div_trunc_cpu", promote), inplace=True, node="Div",
-                   vjp={"input": _nothing, "other": _nothing})
+_trunc_divide = op(
+    "_trunc_divide(input: Number, other)",
+    "trunc_divide",
+    rule=rules.refuse("bool complex", "div_trunc_cpu", promote),
+    inplace=True,
+    node="Div",
+    vjp={"input": _nothing, "other": _nothing},
+)
 
 
 def _divider(rounding_mode, suffix=""):
@@ -142,8 +166,13 @@ def div_(input, other, *, rounding_mode=None):
 OPS["div"].inplace_function = div_
 alias("divide", div)
 
-remainder = op("remainder(input: Number, other)", "remainder", rule=rules.refuse("bool complex", "remainder_cpu", promote), inplace=True,
-               vjp={"input": lambda g: g, "other": lambda g, input, other: -g * floor_divide(input, other)})
+remainder = op(
+    "remainder(input: Number, other)",
+    "remainder",
+    rule=rules.refuse("bool complex", "remainder_cpu", promote),
+    inplace=True,
+    vjp={"input": lambda g: g, "other": lambda g, input, other: -g * floor_divide(input, other)},
+)
 fmod = op("fmod(input, other)", "fmod", rule=rules.refuse("bool complex", "fmod_cpu", promote), inplace=True,
           vjp={"input": lambda g: g, "other": lambda g, input, other: -g * _trunc_divide(input, other)})
 
@@ -181,8 +210,15 @@ def _whole_powers(input, exponent):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 
-pow = op("pow(input: Number, exponent)", "power", check=_whole_powers, rule=rules.refuse("bool", "pow", promote), inplace=True, amp=_FP32,
-         vjp={"input": _pow_input, "exponent": _pow_exponent})
+pow = op(
+    "pow(input: Number, exponent)",
+    "power",
+    check=_whole_powers,
+    rule=rules.refuse("bool", "pow", promote),
+    inplace=True,
+    amp=_FP32,
+    vjp={"input": _pow_input, "exponent": _pow_exponent},
+)
 
 
 @composite("float_power(input, exponent)", inplace=True)
@@ -204,7 +240,12 @@ def float_power(input, exponent):
 
 def float_power_(input, exponent):
     """In-place version of :func:`float_power`. Raises RuntimeError unless the input is of double precision."""
-    complex_ = input.is_complex() or isinstance(exponent, complex) or isinstance(exponent, Tensor) and exponent.is_complex()
+    complex_ = (
+        input.is_complex()
+        or isinstance(exponent, complex)
+        or isinstance(exponent, Tensor)
+        and exponent.is_complex()
+    )
     needed = rules.dt.complex128 if complex_ else rules.dt.float64
     if input.dtype is not needed:
         raise RuntimeError(f"the base given to float_power_ has dtype {rules.dt.scalar_name(input.dtype)} but the "
@@ -213,15 +254,37 @@ def float_power_(input, exponent):
 
 
 OPS["float_power"].inplace_function = float_power_
-logaddexp = op("logaddexp(input, other)", "logaddexp_any", check=both("logaddexp"), rule=rules.refuse("bool int", "logaddexp_cpu", promote),
-               vjp={"input": lambda g, input, other: g / (1 + (other - input).exp()).conj(),
-                    "other": lambda g, input, other: g / (1 + (input - other).exp()).conj()})
-logaddexp2 = op("logaddexp2(input, other)", "logaddexp2", check=both("logaddexp2"), rule=rules.refuse("bool int complex", "logaddexp2_cpu", promote),
-                vjp={"input": lambda g, input, other: g / (1 + (other - input).exp2()),
-                     "other": lambda g, input, other: g / (1 + (input - other).exp2())})
-xlogy = op("xlogy(input: Number, other)", "xlogy", rule=rules.refuse("complex", "xlogy_cpu", float_promote), inplace=True, on="torch method special",
-           vjp={"input": lambda g, input, other: xlogy(g, other).masked_fill((input == 0) & (other <= 0), 0),
-                "other": lambda g, input, other: g * input / other})
+logaddexp = op(
+    "logaddexp(input, other)",
+    "logaddexp_any",
+    check=both("logaddexp"),
+    rule=rules.refuse("bool int", "logaddexp_cpu", promote),
+    vjp={
+        "input": lambda g, input, other: g / (1 + (other - input).exp()).conj(),
+        "other": lambda g, input, other: g / (1 + (input - other).exp()).conj(),
+    },
+)
+logaddexp2 = op(
+    "logaddexp2(input, other)",
+    "logaddexp2",
+    check=both("logaddexp2"),
+    rule=rules.refuse("bool int complex", "logaddexp2_cpu", promote),
+    vjp={
+        "input": lambda g, input, other: g / (1 + (other - input).exp2()),
+        "other": lambda g, input, other: g / (1 + (input - other).exp2()),
+    },
+)
+xlogy = op(
+    "xlogy(input: Number, other)",
+    "xlogy",
+    rule=rules.refuse("complex", "xlogy_cpu", float_promote),
+    inplace=True,
+    on="torch method special",
+    vjp={
+        "input": lambda g, input, other: xlogy(g, other).masked_fill((input == 0) & (other <= 0), 0),
+        "other": lambda g, input, other: g * input / other,
+    },
+)
 
 
 @composite("ldexp(input, other)", inplace=True)
@@ -230,103 +293,6 @@ def ldexp(input, other):
     both("ldexp")(input, other)
     factor = pow(2.0, other)
     return mul(input, factor.to(input.dtype) if other.dtype.category < 2 and input.is_floating_point() else factor)
-
-
-# ---- geometry and extremes
-
-_atan2_scale = (lambda g, input, other: (g / (input * input + other * other)).masked_fill((input == 0) & (other == 0), 0))
-atan2 = op("atan2(input, other)", "arctan2", check=both("atan2"), rule=float_promote, inplace=True, amp=_WIDEST,
-           vjp={"input": lambda g, input, other: _atan2_scale(g, input, other) * other,
-                "other": lambda g, input, other: _atan2_scale(g, input, other) * -input})
-alias("arctan2", atan2)
-hypot = op("hypot(input, other)", "hypot", check=both("hypot"), rule=rules.refuse("bool int complex", "hypot_cpu", promote), inplace=True,
-           vjp={"input": lambda g, input, out: g * (input / out), "other": lambda g, other, out: g * (other / out)})
-copysign = op("copysign(input, other)", "copysign", rule=float_promote, inplace=True,
-              vjp={"input": lambda g, input, out: g * (out / input).masked_fill(input == 0, 0), "other": _nothing})
-nextafter = op("nextafter(input, other)", "nextafter", check=both("nextafter"), rule=rules.refuse("bool int complex", "nextafter_cpu", promote), inplace=True,
-               vjp={"input": lambda g: g, "other": _nothing})
-
-
-def _heaviside_rule(infos):
-    if infos[0][0] is not infos[1][0]:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    if infos[0][0].is_complex:
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    return [None, None]
-
-
-heaviside = op("heaviside(input, values)", "heaviside_any", check=both("heaviside"), rule=_heaviside_rule, inplace=True)
-
-
-def _ordered(name):
-    def rule(infos):
-        if any(d.is_complex for d, _ in infos):
-            raise RuntimeError(f"{name} not implemented for complex tensors.")
-        return promote(infos)
-    return rule
-
-
-def _share(g, winner, loser):
-    """The gradient of a maximum: all of it where the operand won, half at a tie."""
-    return where(winner, where(loser, g / 2, g), g.new_zeros(()))
-
-
-maximum = op("maximum(input, other)", "maximum", check=both("maximum"), rule=_ordered("maximum"),
-             vjp={"input": lambda g, input, other: _share(g, input >= other, input <= other),
-                  "other": lambda g, input, other: _share(g, other >= input, other <= input)})
-minimum = op("minimum(input, other)", "minimum", check=both("minimum"), rule=_ordered("minimum"),
-             vjp={"input": lambda g, input, other: _share(g, input <= other, input >= other),
-                  "other": lambda g, input, other: _share(g, other <= input, other >= input)})
-fmax = op("fmax(input, other)", "fmax", check=both("fmax"), rule=_ordered("fmax"),
-          vjp={"input": lambda g, input, other: g.masked_fill(~((input >= other) | other.isnan()), 0),
-               "other": lambda g, input, other: g.masked_fill((input >= other) | other.isnan(), 0)})
-fmin = op("fmin(input, other)", "fmin", check=both("fmin"), rule=_ordered("fmin"),
-          vjp={"input": lambda g, input, other: g.masked_fill(~((input <= other) | other.isnan()), 0),
-               "other": lambda g, input, other: g.masked_fill((input <= other) | other.isnan(), 0)})
-
-# ---- limits
-
-
-def _clamp_rule(infos):
-    if any(d.is_complex for d, _ in infos):
-        raise NotImplementedError("clamp is not supported for complex types")
-    return rules.refuse("bool" if len(infos) == 3 else "", "clamp_cpu", promote)(infos)
-
-
-_clamp_backward = op("_clamp_backward(grad, input, min: Number=None, max: Number=None)", "clamp_backward",
-                     vjp={"grad": lambda g, input, min, max: _clamp_backward(g, input, min, max)})
-
-
-def _below(g, input, min, max):
-    under = input < min
-    return g * (under if max is None else under & (min < max))
-
-
-def _above(g, input, min, max):
-    return g * (input > max if min is None else (input > max) | (max < min))
-
-
-def _need_limit(input, min, max):
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-
-
-clamp = op("clamp(input, min: Number=None, max: Number=None)", "clamp", rule=_clamp_rule, inplace=True,
-           check=_need_limit, vjp={"input": lambda g, input, min, max: _clamp_backward(g, input, min, max),
-                                   "min": _below, "max": _above})
-alias("clip", clamp)
-
-
-@composite("clamp_min(input, min)", inplace=True)
-def clamp_min(input, min):
-    """Elements, at least `min`."""
-    return clamp(input, min)
-
-
-@composite("clamp_max(input, max)", inplace=True)
-def clamp_max(input, max):
-    """Elements, at most `max`."""
-    return clamp(input, None, max)
 
 
 # ---- choice
@@ -348,7 +314,10 @@ def where(condition, input, other):
 
 
 def where_method(self, condition, other):
-    """self where the condition holds, else other. https://docs.pytorch.org/docs/stable/generated/torch.Tensor.where.html"""
+    """self where the condition holds, else other.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.Tensor.where.html
+    """
     return where(condition, self, other)
 
 

@@ -50,19 +50,31 @@ def _averaged(input, dim, keepdim, dtype):
     d = dtype or input.dtype
     if d.category < 2:
         what = "optional dtype" if dtype is not None else "Input dtype"
-        raise RuntimeError(f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. "
-                           f"Got: {dt.scalar_name(d)}")
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. "
+            f"Got: {dt.scalar_name(d)}"
+        )
 
 
-mean = op(f"mean({_SUM})", "mean", check=_averaged, vjp={"input": lambda g, input_shape, dim, keepdim:
-                                                         _spread(g, input_shape, dim, keepdim) / _count(input_shape, dim)})
+mean = op(
+    f"mean({_SUM})",
+    "mean",
+    check=_averaged,
+    vjp={
+        "input": lambda g, input_shape, dim, keepdim: (
+            _spread(g, input_shape, dim, keepdim) / _count(input_shape, dim)
+        )
+    },
+)
 
 
 @composite(f"nanmean({_SUM})")
 def nanmean(input, dim, keepdim, dtype):
     """Mean of the elements that are not NaN."""
     if input.dtype.category < 2:
-        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {dt.scalar_name(input.dtype)}")
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {dt.scalar_name(input.dtype)}"
+        )
     return nansum(input, dim, keepdim, dtype=dtype) / (~input.isnan()).sum(dim, keepdim)
 
 
@@ -81,8 +93,13 @@ def _prod_grad(g, input, out, dim, keepdim):
     return g * inside.conj()
 
 
-_prod = op("_prod(input, dim=None, keepdim: bool=False, *, dtype=None)", "prod", node="Prod", amp={"cpu": "fp32", **_DTYPE},
-           vjp={"input": _prod_grad})
+_prod = op(
+    "_prod(input, dim=None, keepdim: bool=False, *, dtype=None)",
+    "prod",
+    node="Prod",
+    amp={"cpu": "fp32", **_DTYPE},
+    vjp={"input": _prod_grad},
+)
 
 
 @composite("prod(input, dim=None, keepdim: bool=False, *, dtype=None)", amp={"cpu": "fp32", **_DTYPE})
@@ -122,8 +139,13 @@ def _floats(name):
 
 _var = op("_var(input, dim: object, correction: float, keepdim: bool=False)", "var",
           rule=_floats("std and var"), node="Var", vjp={"input": _var_grad})
-_std = op("_std(input, dim: object, correction: float, keepdim: bool=False)", "std", rule=_floats("std and var"), node="Std",
-          vjp={"input": _std_grad})
+_std = op(
+    "_std(input, dim: object, correction: float, keepdim: bool=False)",
+    "std",
+    rule=_floats("std and var"),
+    node="Std",
+    vjp={"input": _std_grad},
+)
 
 
 def _spread_arguments(dim, unbiased, correction):

@@ -4,6 +4,8 @@ A rule takes `infos`, one (dtype, rank) per tensor argument present (rank 2: has
 number) and returns one target dtype (or None: leave it) per argument. Results are cached per pattern by the door.
 https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 """
+import math
+
 from ..core import dtype as dt
 from ..core.dtype import get_default_dtype
 
@@ -176,6 +178,32 @@ _CPP = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat
 
 def _cpp(d):
     return _CPP.get(d.name, d.name)
+
+
+_C_INTEGERS = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t"}
+
+
+def check_fits(value, dtype):
+    """Raise PyTorch's error if a Python number cannot be stored as `dtype`."""
+    name, known = dtype.name, type(value) in (bool, int, float, complex)
+    if not known or name == "bool":
+        return
+    if dtype.category < 3 and type(value) is complex:
+        fits, value = value.imag == 0, value.real
+        name = "float64" if not fits and name in ("float16", "bfloat16") else name
+    else:
+        fits = True
+    if dtype.category == 1:
+        info, whole = dt.iinfo(dtype), type(value) is not float
+        low = info.min if dtype.is_signed else -info.max if whole else 0      # negative integers wrap around, as in C
+        fits = fits and low <= value <= info.max                              # never true of NaN
+    elif name in ("float32", "complex64"):
+        high = dt.finfo(dt.BY_NAME["float32"]).max
+        parts = (value.real, value.imag) if type(value) is complex else (value,)
+        fits = fits and not any(high < abs(x) < math.inf for x in parts)
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {_C_INTEGERS.get(name) or _cpp(dt.BY_NAME[name])} without "
+                           "overflow")
 
 
 def _operand(value):

@@ -17,8 +17,15 @@ def _orderable(name):
     return rule
 
 
-_sort = op("_sort(input, dim: int=-1, descending: bool=False, stable: bool=False)", "sort", returns="sort values indices",
-           node="Sort", nondiff=("indices",), rule=_orderable("sort"), vjp={"input": _placed})
+_sort = op(
+    "_sort(input, dim: int=-1, descending: bool=False, stable: bool=False)",
+    "sort",
+    returns="sort values indices",
+    node="Sort",
+    nondiff=("indices",),
+    rule=_orderable("sort"),
+    vjp={"input": _placed},
+)
 
 
 def _sort_arguments(dim, descending, stable):
@@ -48,8 +55,14 @@ def msort(input):
     return _sort(input, 0)[0]
 
 
-topk = op("topk(input, k: int, dim: int=-1, largest: bool=True, sorted: bool=True)", "topk", returns="topk values indices",
-          nondiff=("indices",), rule=_orderable("topk"), vjp={"input": _placed})
+topk = op(
+    "topk(input, k: int, dim: int=-1, largest: bool=True, sorted: bool=True)",
+    "topk",
+    returns="topk values indices",
+    nondiff=("indices",),
+    rule=_orderable("topk"),
+    vjp={"input": _placed},
+)
 
 _unique = op("_unique(input, dim=None)", "unique", returns="unique output inverse counts")
 _unique_consecutive = op("_unique_consecutive(input, dim=None)", "unique_consecutive",
@@ -61,7 +74,10 @@ def _asked(found, inverse, counts):
     return output[0] if len(output) == 1 else tuple(output)
 
 
-@composite("unique(input, sorted: bool=True, return_inverse: bool=False, return_counts: bool=False, dim=None)", out=False)
+@composite(
+    "unique(input, sorted: bool=True, return_inverse: bool=False, return_counts: bool=False, dim=None)",
+    out=False,
+)
 def unique(input, sorted, return_inverse, return_counts, dim):
     """Distinct values in order; on request where each element went, and how often each occurs."""
     if input.is_complex():
@@ -77,37 +93,49 @@ def unique_consecutive(input, return_inverse, return_counts, dim):
 
 bincount = op("bincount(input, weights: Tensor=None, minlength: int=0)", "bincount", out=False)
 
-_searchsorted = op("_searchsorted(edges, values: Number, sorter: Tensor=None, out_int32: bool=False, right: bool=False)",
-                   "searchsorted")
+_searchsorted = op(
+    "_searchsorted(edges, values: Number, sorter: Tensor=None, out_int32: bool=False, right: bool=False)",
+    "searchsorted",
+)
 
 
 def _side(right, side):
     if side not in (None, "left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if right and side == "left":
-        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was "
-                           "True")
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was "
+            "True"
+        )
     return right or side == "right"
 
 
 def _check_search(edges, values, sorter):
     if isinstance(values, Tensor):
         if edges.dtype is not values.dtype:
-            raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
-                               f"boundary tensor dtype {dt.LONG_NAMES.get(edges.dtype.name, edges.dtype.name)} and input "
-                               f"value tensor dtype {dt.LONG_NAMES.get(values.dtype.name, values.dtype.name)}")
+            raise RuntimeError(
+                "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
+                f"boundary tensor dtype {dt.LONG_NAMES.get(edges.dtype.name, edges.dtype.name)} and input "
+                f"value tensor dtype {dt.LONG_NAMES.get(values.dtype.name, values.dtype.name)}"
+            )
         if edges.dim() != 1 and (edges.dim() != values.dim() or edges.shape[:-1] != values.shape[:-1]):
-            raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-                               f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
-                               f"{list(edges.shape)} and input value tensor {list(values.shape)}")
+            raise RuntimeError(
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
+                f"{list(edges.shape)} and input value tensor {list(values.shape)}"
+            )
     elif edges.dim() != 1:
-        raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1")
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1"
+        )
     if not edges.dim():
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension")
     if sorter is not None:
         if sorter.shape != edges.shape:
-            raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
-                               f"{list(edges.shape)}and got sorter tensor {list(sorter.shape)}")
+            raise RuntimeError(
+                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+                f"{list(edges.shape)}and got sorter tensor {list(sorter.shape)}"
+            )
         if sorter.dtype is not dt.int64:
             raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                                f"{dt.LONG_NAMES.get(sorter.dtype.name, sorter.dtype.name)}")
@@ -128,13 +156,18 @@ def bucketize(input, boundaries, out_int32, right):
     if boundaries.dim() != 1:
         raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
     if isinstance(input, Tensor) and input.dtype is not boundaries.dtype:
-        raise RuntimeError("torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
-                           f"boundary tensor dtype {boundaries.dtype!r} and input value tensor dtype {input.dtype!r}")
+        raise RuntimeError(
+            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
+            f"boundary tensor dtype {boundaries.dtype!r} and input value tensor dtype {input.dtype!r}"
+        )
     return _searchsorted(boundaries, input, None, out_int32, right)
 
 
-_histogram = op("_histogram(input, weight: Tensor=None, bins: int=100, low: float=0, high: float=0, density: bool=False)",
-                "histogram", returns="histogram hist bin_edges")
+_histogram = op(
+    "_histogram(input, weight: Tensor=None, bins: int=100, low: float=0, high: float=0, density: bool=False)",
+    "histogram",
+    returns="histogram hist bin_edges",
+)
 _histogram_edges = op("_histogram_edges(input, weight: Tensor, bins: Tensor, low: float=0, high: float=0, "
                       "density: bool=False)", "histogram_edges", returns="histogram hist bin_edges")
 

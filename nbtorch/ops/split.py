@@ -24,7 +24,13 @@ def _stacked(gs, dim):
     return OPS["stack"].function([some.new_zeros(some.shape) if g is None else g for g in gs], dim)
 
 
-unbind = op("unbind(input, dim: int=0)", "unbind", view=True, many=True, vjp={"input": lambda gs, dim: _stacked(gs, dim)})
+unbind = op(
+    "unbind(input, dim: int=0)",
+    "unbind",
+    view=True,
+    many=True,
+    vjp={"input": lambda gs, dim: _stacked(gs, dim)},
+)
 
 
 @composite("split_with_sizes(input, split_sizes: tuple, dim: int=0)", out=False)
@@ -130,15 +136,19 @@ def tensor_split(input, indices_or_sections, dim):
 def _named_split(name, least, axis):
     def body(input, sections):
         if input._a.ndim < least:
-            raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got "
-                               f"a tensor with {input._a.ndim} dimensions!")
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got "
+                f"a tensor with {input._a.ndim} dimensions!"
+            )
         dim = axis if input._a.ndim > 1 else 0
         if isinstance(sections, int):
             if sections <= 0:
                 raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
             if input._a.shape[dim] % sections:
-                raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-                                   f"{input._a.shape[dim]} is not divisible by the split_size {sections}!")
+                raise RuntimeError(
+                    f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                    f"{input._a.shape[dim]} is not divisible by the split_size {sections}!"
+                )
         return tensor_split(input, sections, dim)
     body.__doc__ = f"Equal parts along dimension {axis}."
     return composite(f"{name}(input, indices_or_sections)", out=False)(body)
@@ -158,8 +168,11 @@ def _copy_of(name, parameters, source=None):
         return seen.clone() if isinstance(seen, Tensor) else tuple(part.clone() for part in seen)
     body.__doc__ = f"{source or name}, as a copy instead of a view."
     assert all(names)
-    return composite(f"{name}_copy(input{arguments})", on="torch method" if name == "narrow" else "torch", out=name not in (
-        "split", "split_with_sizes", "unbind", "unfold"))(body)
+    return composite(
+        f"{name}_copy(input{arguments})",
+        on="torch method" if name == "narrow" else "torch",
+        out=name not in ("split", "split_with_sizes", "unbind", "unfold"),
+    )(body)
 
 
 for _name, _parameters, _source in (

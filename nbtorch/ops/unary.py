@@ -37,7 +37,13 @@ log1p = _math("log1p", "log1p", lambda g, input: g / (input + 1).conj(), _FP32, 
 sqrt = _math("sqrt", "sqrt", lambda g, out: g / (2 * out).conj())
 rsqrt = _math("rsqrt", "rsqrt", lambda g, out: g * (out.pow(3) * -0.5).conj(), _FP32)
 reciprocal = _math("reciprocal", "reciprocal", lambda g, out: -g * (out * out).conj(), _FP32)
-square = op("square(input)", "square_any", inplace=True, node="Pow", vjp={"input": lambda g, input: g * (input * 2).conj()})
+square = op(
+    "square(input)",
+    "square_any",
+    inplace=True,
+    node="Pow",
+    vjp={"input": lambda g, input: g * (input * 2).conj()},
+)
 
 # ---- trigonometry
 
@@ -87,16 +93,54 @@ def _logit_slope(g, input, eps):
     return where((input >= low) & (input <= high), g / (input * (1 - input)), outside)
 
 
-logit = op("logit(input, eps=None)", "logit", rule=_real("logit_cpu"), inplace=True, on=_EXPM1, vjp={"input": _logit_slope})
-erf = _math("erf", "erf", lambda g, input: g * (input * input).neg().exp() * (2 / math.sqrt(math.pi)), on=_EXPM1, rule=_real("erf_vml_cpu"))
-erfc = _math("erfc", "erfc", lambda g, input: g * (input * input).neg().exp() * (-2 / math.sqrt(math.pi)), on=_EXPM1, rule=_real("erfc_vml_cpu"))
-erfinv = _math("erfinv", "erfinv", lambda g, out: g * (out * out).exp() * (math.sqrt(math.pi) / 2), _FP32, on=_EXPM1, rule=_real("erfinv_vml_cpu"))
+logit = op(
+    "logit(input, eps=None)",
+    "logit",
+    rule=_real("logit_cpu"),
+    inplace=True,
+    on=_EXPM1,
+    vjp={"input": _logit_slope},
+)
+erf = _math(
+    "erf",
+    "erf",
+    lambda g, input: g * (input * input).neg().exp() * (2 / math.sqrt(math.pi)),
+    on=_EXPM1,
+    rule=_real("erf_vml_cpu"),
+)
+erfc = _math(
+    "erfc",
+    "erfc",
+    lambda g, input: g * (input * input).neg().exp() * (-2 / math.sqrt(math.pi)),
+    on=_EXPM1,
+    rule=_real("erfc_vml_cpu"),
+)
+erfinv = _math(
+    "erfinv",
+    "erfinv",
+    lambda g, out: g * (out * out).exp() * (math.sqrt(math.pi) / 2),
+    _FP32,
+    on=_EXPM1,
+    rule=_real("erfinv_vml_cpu"),
+)
 lgamma = _math("lgamma", "lgamma", lambda g, input: g * input.digamma(), rule=_real("lgamma"))
 digamma = _math("digamma", "digamma", lambda g, input: g * _polygamma(input, 1), on=_EXPM1, rule=_real("digamma"))
 _polygamma = op("_polygamma(input, n: int)", "polygamma", rule=float_like, node="Polygamma", inplace=True,
                 vjp={"input": lambda g, input, n: g * _polygamma(input, n + 1)})
-igamma = op("igamma(input, other)", "igamma", check=both("igamma"), rule=rules.refuse("bool int complex", "igamma_cpu", rules.promote), inplace=True)
-igammac = op("igammac(input, other)", "igammac", check=both("igammac"), rule=rules.refuse("bool int complex", "igammac_cpu", rules.promote), inplace=True)
+igamma = op(
+    "igamma(input, other)",
+    "igamma",
+    check=both("igamma"),
+    rule=rules.refuse("bool int complex", "igamma_cpu", rules.promote),
+    inplace=True,
+)
+igammac = op(
+    "igammac(input, other)",
+    "igammac",
+    check=both("igammac"),
+    rule=rules.refuse("bool int complex", "igammac_cpu", rules.promote),
+    inplace=True,
+)
 
 # ---- signs and rounding
 
@@ -125,7 +169,13 @@ def positive(input):
     return input
 
 
-abs = op("abs(input)", "abs", rule=rules.refuse("bool", "abs_cpu"), inplace=True, vjp={"input": lambda g, input: g * input.sgn()})
+abs = op(
+    "abs(input)",
+    "abs",
+    rule=rules.refuse("bool", "abs_cpu"),
+    inplace=True,
+    vjp={"input": lambda g, input: g * input.sgn()},
+)
 alias("absolute", abs)
 _plain_abs_inplace = OPS["abs"].inplace_function
 
@@ -168,13 +218,43 @@ def _angle_slope(g, input):
     return where(size == 0, input.new_zeros(()), g * input * 1j / (size * size))
 
 
-floor = op("floor(input)", "floor", rule=_not_complex("floor", rules.refuse("bool", "floor_vml_cpu")), inplace=True, vjp={"input": _nothing})
-ceil = op("ceil(input)", "ceil", rule=_not_complex("ceil", rules.refuse("bool", "ceil_vml_cpu")), inplace=True, vjp={"input": _nothing})
-trunc = op("trunc(input)", "trunc", rule=_not_complex("trunc", rules.refuse("bool", "trunc_vml_cpu")), inplace=True, vjp={"input": _nothing})
+floor = op(
+    "floor(input)",
+    "floor",
+    rule=_not_complex("floor", rules.refuse("bool", "floor_vml_cpu")),
+    inplace=True,
+    vjp={"input": _nothing},
+)
+ceil = op(
+    "ceil(input)",
+    "ceil",
+    rule=_not_complex("ceil", rules.refuse("bool", "ceil_vml_cpu")),
+    inplace=True,
+    vjp={"input": _nothing},
+)
+trunc = op(
+    "trunc(input)",
+    "trunc",
+    rule=_not_complex("trunc", rules.refuse("bool", "trunc_vml_cpu")),
+    inplace=True,
+    vjp={"input": _nothing},
+)
 alias("fix", trunc)
-round = op("round(input, *, decimals: int=0)", "round", rule=_not_complex("round", rules.refuse("bool", "round_cpu")), inplace=True,
-           on="torch method special", vjp={"input": _nothing})
-frac = op("frac(input)", "frac", rule=_not_complex("frac", rules.refuse("bool int", "frac_cpu")), inplace=True, vjp={"input": lambda g: g})
+round = op(
+    "round(input, *, decimals: int=0)",
+    "round",
+    rule=_not_complex("round", rules.refuse("bool", "round_cpu")),
+    inplace=True,
+    on="torch method special",
+    vjp={"input": _nothing},
+)
+frac = op(
+    "frac(input)",
+    "frac",
+    rule=_not_complex("frac", rules.refuse("bool int", "frac_cpu")),
+    inplace=True,
+    vjp={"input": lambda g: g},
+)
 nan_to_num = op("nan_to_num(input, nan=None, posinf=None, neginf=None)", "nan_to_num", inplace=True,
                 vjp={"input": lambda g, input: g * input.isfinite()})
 

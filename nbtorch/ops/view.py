@@ -8,7 +8,13 @@ from ..core.tensor import Tensor, dim_index
 
 _VIEW = {"view": True, "out": False}
 
-view = op("view(input, *size)", "view", on="method", vjp={"input": lambda g, input_shape: g.reshape(input_shape)}, **_VIEW)
+view = op(
+    "view(input, *size)",
+    "view",
+    on="method",
+    vjp={"input": lambda g, input_shape: g.reshape(input_shape)},
+    **_VIEW,
+)
 transpose = op("transpose(input, dim0: int, dim1: int)", "transpose", **_VIEW,
                vjp={"input": lambda g, dim0, dim1: g.transpose(dim0, dim1)})
 
@@ -18,9 +24,15 @@ def _inverse(dims):
     return tuple(order.index(i) for i in range(len(order)))
 
 
-permute = op("permute(input, *dims)", "permute", vjp={"input": lambda g, dims: g.permute(_inverse(dims)) if dims else g},
-             **_VIEW)
-squeeze = op("squeeze(input, dim=None)", "squeeze", vjp={"input": lambda g, input_shape: g.reshape(input_shape)}, **_VIEW)
+permute = op(
+    "permute(input, *dims)",
+    "permute",
+    vjp={"input": lambda g, dims: g.permute(_inverse(dims)) if dims else g},
+    **_VIEW,
+)
+squeeze = op(
+    "squeeze(input, dim=None)", "squeeze", vjp={"input": lambda g, input_shape: g.reshape(input_shape)}, **_VIEW
+)
 unsqueeze = op("unsqueeze(input, dim: int)", "unsqueeze", vjp={"input": lambda g, dim: g.squeeze(dim)}, **_VIEW)
 expand = op("expand(input, *size)", "expand", on="method", vjp={"input": lambda g: g}, **_VIEW)
 select = op("select(input, dim: int, index: int)", "select", **_VIEW,
@@ -42,8 +54,11 @@ _select_backward = op("_select_backward(grad, shape: tuple, dim: int, index: int
                       vjp={"grad": lambda g, dim, index: g.select(dim, index)})
 _slice_backward = op("_slice_backward(grad, shape: tuple, dim: int, start: int, end: int, step: int)", "slice_backward",
                      vjp={"grad": lambda g, dim, start, end, step: _slice(g, dim, start, end, step)})
-_diagonal_backward = op("_diagonal_backward(grad, shape: tuple, offset: int, dim1: int, dim2: int)", "diagonal_backward",
-                        vjp={"grad": lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, dim2)})
+_diagonal_backward = op(
+    "_diagonal_backward(grad, shape: tuple, offset: int, dim1: int, dim2: int)",
+    "diagonal_backward",
+    vjp={"grad": lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, dim2)},
+)
 _unfold_backward = op("_unfold_backward(grad, shape: tuple, dimension: int, size: int, step: int)", "unfold_backward",
                       vjp={"grad": lambda g, dimension, size, step: g.unfold(dimension, size, step)})
 _as_strided_backward = op("_as_strided_backward(grad, input, size: tuple, stride: tuple, storage_offset=None)",
@@ -202,8 +217,9 @@ def mT(input):
 def H(input):
     """The conjugate transpose of a matrix."""
     if input._a.ndim not in (0, 2):
+        hint = " For batches of matrices, consider using tensor.mH" if input._a.ndim > 2 else ""
         raise RuntimeError("tensor.H is only supported on matrices (2-D tensors). Got "
-                           f"{input._a.ndim}-D tensor.{' For batches of matrices, consider using tensor.mH' if input._a.ndim > 2 else ''}")
+                           f"{input._a.ndim}-D tensor.{hint}")
     return adjoint(input) if input._a.ndim else input.conj()
 
 
@@ -241,8 +257,10 @@ def movedim(input, source, destination):
     source = [dim_index(d, n) for d in ((source,) if isinstance(source, int) else source)]
     destination = [dim_index(d, n) for d in ((destination,) if isinstance(destination, int) else destination)]
     if len(source) != len(destination):
-        raise RuntimeError(f"movedim: Invalid source or destination dims: source ({source} dims) should contain the same "
-                           f"number of dims as destination ({destination} dims)")
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({source} dims) should contain the same "
+            f"number of dims as destination ({destination} dims)"
+        )
     for name, dims in (("source", source), ("destination", destination)):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")

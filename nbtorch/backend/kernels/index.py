@@ -106,7 +106,9 @@ def index_backward(xp, g, indices, shape):
         out[positions(xp, shape, indices)] = g
         return out
     if len(indices) == 1 and len(shape) > 1:
-        return add_rows(xp, out, indices[0].reshape(-1) % max(shape[0], 1), g.reshape((indices[0].size,) + tuple(shape[1:])))
+        return add_rows(
+            xp, out, indices[0].reshape(-1) % max(shape[0], 1), g.reshape((indices[0].size,) + tuple(shape[1:]))
+        )
     return flat_add(xp, out, _cells(xp, shape, indices), g)
 
 
@@ -164,8 +166,10 @@ def _spread(xp, values, shape):
     try:
         return xp.broadcast_to(values, shape)
     except ValueError:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
-                           f"result of shape {list(shape)}") from None
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
+            f"result of shape {list(shape)}"
+        ) from None
 
 
 # ---- along one dimension
@@ -211,8 +215,9 @@ def _check_vector(a, index, source, dim, name):
     if not is_index(index):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {index.dtype.name}")
     if source.dtype != a.dtype:
-        raise RuntimeError(f"{name}(): self ({a.dtype.name}) and source ({source.dtype.name}) must have the same scalar "
-                           "type")
+        raise RuntimeError(
+            f"{name}(): self ({a.dtype.name}) and source ({source.dtype.name}) must have the same scalar type"
+        )
     if source.ndim != a.ndim and a.ndim and source.ndim:
         raise RuntimeError(f"{name}(): Source/destination tensor must have same dimensionality")
     n = source.shape[dim] if source.ndim else 1
@@ -221,8 +226,10 @@ def _check_vector(a, index, source, dim, name):
                          f"dim: {dim}")
     for d in range(a.ndim):
         if d != dim and source.ndim and source.shape[d] != a.shape[d]:
-            raise RuntimeError(f"source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                               f"self.shape = {list(a.shape)} source.shape = {list(source.shape)}")
+            raise RuntimeError(
+                f"source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                f"self.shape = {list(a.shape)} source.shape = {list(source.shape)}"
+            )
 
 
 @kernel("index_copy")
@@ -284,12 +291,17 @@ def put(xp, a, index, source, accumulate=False):
         raise RuntimeError("put_(): self and source expected to have the same dtype, but got "
                            f"self.dtype = {a.dtype.name} and source.dtype = {source.dtype.name}")
     if index.size != source.size:
-        raise RuntimeError(f"put_(): Expected source and index to have the same number of elements, but got source.numel() "
-                           f"= {source.size}, index.numel() = {index.size}")
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() "
+            f"= {source.size}, index.numel() = {index.size}"
+        )
     n = a.size
     if index.size and (n == 0 or int(index.max()) >= n or int(index.min()) < -n):
-        raise IndexError("put_(): tried to put elements into an empty tensor" if n == 0 else "out of range: tried to access "
-                         f"index {int(index.max())} on a tensor of {n} elements.")
+        raise IndexError(
+            "put_(): tried to put elements into an empty tensor"
+            if n == 0
+            else f"out of range: tried to access index {int(index.max())} on a tensor of {n} elements."
+        )
     out = a.copy(order="C")
     if accumulate:
         return flat_add(xp, out, index % max(n, 1), source)

@@ -29,8 +29,10 @@ def _cat_error(tensors, first, dim):
             return f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}"
         for d, (n, m) in enumerate(zip(first.shape, a.shape)):
             if d != dim and n != m and a.shape != (0,):
-                return (f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
-                        f"tensor number {i} in the list.")
+                return (
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                    f"tensor number {i} in the list."
+                )
     return "Sizes of tensors must match."
 
 
@@ -41,8 +43,10 @@ def stack(xp, tensors, dim=0):
         raise RuntimeError("stack expects a non-empty TensorList")
     for i, a in enumerate(tensors):
         if a.shape != tensors[0].shape:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 "
-                               f"and {list(a.shape)} at entry {i}")
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 "
+                f"and {list(a.shape)} at entry {i}"
+            )
     return xp.ascontiguousarray(xp.stack(tensors, wrap_dim(dim, tensors[0].ndim + 1)))
 
 

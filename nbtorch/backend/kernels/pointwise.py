@@ -6,12 +6,62 @@ from ._common import is_half, narrow, wide
 from ._dims import as_type
 
 # kernel name -> ufunc of numpy and cupy; these need no code of their own and write into out=
-UFUNCS = {name: name for name in (
-    "multiply", "true_divide", "negative", "exp", "exp2", "expm1", "log", "log10", "log2", "log1p", "sqrt", "square",
-    "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "arctan2",
-    "maximum", "minimum", "fmax", "fmin", "hypot", "logaddexp2", "copysign", "nextafter", "equal", "not_equal", "less",
-    "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "invert", "gcd", "isnan", "isinf", "isfinite")}
+UFUNCS = {
+    name: name
+    for name in (
+        "multiply",
+        "true_divide",
+        "negative",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log10",
+        "log2",
+        "log1p",
+        "sqrt",
+        "square",
+        "sin",
+        "cos",
+        "tan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "arctan2",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "hypot",
+        "logaddexp2",
+        "copysign",
+        "nextafter",
+        "equal",
+        "not_equal",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "invert",
+        "gcd",
+        "isnan",
+        "isinf",
+        "isfinite",
+    )
+}
 
 
 def is_int(a):
@@ -266,12 +316,6 @@ def angle(xp, a):
     return xp.asarray(xp.where(xp.isnan(a), a, xp.where(a < 0, pi, a.dtype.type(0))).astype(a.dtype))
 
 
-@kernel("scale")
-def scale(xp, a, factor):
-    """a * factor in the dtype of a (deg2rad, rad2deg)."""
-    return narrow(xp, xp.asarray(wide(xp, a) * factor), a)
-
-
 # ---- limits
 
 @kernel("clamp")
@@ -349,44 +393,3 @@ def masked_fill(xp, a, mask, value):
     if not hasattr(value, "dtype"):
         value = xp.asarray(value)
     return choose(xp, mask, value.astype(a.dtype), a)
-
-
-# ---- bits
-
-def _shift_range(xp, a, b):
-    """Shift amounts outside the width are undefined in C; PyTorch gives 0, or the sign for right shifts."""
-    width = 8 * dtype_of(a, b).itemsize
-    return (xp.asarray(b) < 0) | (xp.asarray(b) >= width), width
-
-
-@kernel("left_shift")
-def left_shift(xp, a, b):
-    """a << b, 0 where b is out of range."""
-    outside, _ = _shift_range(xp, a, b)
-    dtype = dtype_of(a, b)
-    shifted = xp.left_shift(xp.asarray(a, dtype), xp.where(outside, 0, b).astype(dtype))
-    return xp.where(outside, xp.zeros((), dtype), shifted)
-
-
-@kernel("right_shift")
-def right_shift(xp, a, b):
-    """a >> b, the sign where b is out of range."""
-    outside, width = _shift_range(xp, a, b)
-    dtype = dtype_of(a, b)
-    last = width - 1
-    amount = xp.where(outside, last, b).astype(dtype)
-    shifted = xp.right_shift(xp.asarray(a, dtype), amount)
-    return xp.where(outside, xp.zeros((), dtype), shifted) if dtype.kind == "u" else shifted
-
-
-@kernel("ldexp_factor")
-def ldexp_factor(xp, exponent, like):
-    """2 ** exponent in the dtype of `like`."""
-    return xp.exp2(exponent.astype(like.dtype))
-
-
-@kernel("frexp")
-def frexp(xp, a):
-    """Mantissa in [0.5, 1) and exponent."""
-    mantissa, exponent = xp.frexp(wide(xp, a))
-    return narrow(xp, xp.asarray(mantissa), a), xp.asarray(exponent).astype(xp.int32)

@@ -38,8 +38,16 @@ def sum_(xp, a, dim=None, keepdim=False, dtype=None):
     """Sum; whole numbers and bool in int64, half types accumulated in float32."""
     a, axes = as_dtype(xp, a, dtype), wrap_dims(dim, a.ndim)
     if a.dtype.kind in "iub":
-        return a.sum(axes, numpy_dtype(dtype.name) if dtype is not None and dtype.category else xp.int64, None, keepdim) \
-            if dtype is None or dtype.category else a.any(axes, keepdims=keepdim)
+        return (
+            a.sum(
+                axes,
+                numpy_dtype(dtype.name) if dtype is not None and dtype.category else xp.int64,
+                None,
+                keepdim,
+            )
+            if dtype is None or dtype.category
+            else a.any(axes, keepdims=keepdim)
+        )
     return narrow(xp, xp.asarray(accurate_sum(xp, wide(xp, a), axes, keepdim)), a)
 
 
@@ -99,7 +107,9 @@ def var(xp, a, dim, correction, keepdim=False):
 @kernel("std")
 def std(xp, a, dim, correction, keepdim=False):
     """Standard deviation."""
-    return narrow(xp, xp.asarray(xp.sqrt(_variance(xp, a, wrap_dims(dim, a.ndim), correction, keepdim)[0])), _real_like(a))
+    return narrow(
+        xp, xp.asarray(xp.sqrt(_variance(xp, a, wrap_dims(dim, a.ndim), correction, keepdim)[0])), _real_like(a)
+    )
 
 
 # ---- extremes
@@ -138,8 +148,10 @@ def _extreme(name, method, pick):
     def locate(xp, a, dim=None, keepdim=False):
         if dim is None:
             if not a.size:
-                raise IndexError(f"arg{method}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-                                 "the reduction dim with the 'dim' argument.")
+                raise IndexError(
+                    f"arg{method}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                    "the reduction dim with the 'dim' argument."
+                )
             where = xp.asarray(getattr(a, "arg" + method)()).astype(xp.int64)
             return where.reshape((1,) * a.ndim) if keepdim else where
         if a.ndim == 0:
@@ -195,8 +207,10 @@ def norm(xp, a, p, dim, keepdim=False, dtype=None):
     if p in (float("inf"), float("-inf")):
         if count_of(a, axes) == 0:
             if p < 0:
-                raise RuntimeError("linalg.vector_norm cannot compute the -inf norm on an empty tensor because the operation "
-                                   "does not have an identity")
+                raise RuntimeError(
+                    "linalg.vector_norm cannot compute the -inf norm on an empty tensor because the operation "
+                    "does not have an identity"
+                )
             shape = tuple(1 if d in axes else n for d, n in enumerate(a.shape) if keepdim or d not in axes)
             return xp.zeros(shape, real)
         return narrow(xp, xp.asarray((size.max if p > 0 else size.min)(axes, keepdims=keepdim)), real)

@@ -16,16 +16,18 @@ def _check(xp, a, index, dim, name, source=None):
         raise RuntimeError("Index tensor must have the same number of dimensions as "
                            + ("input tensor" if name == "gather" else "self tensor"))
     shape, have = index.shape or (1,), a.shape or (1,)
-    if any(n > m for d, (n, m) in enumerate(zip(shape, have)) if d != dim):
-        raise RuntimeError(f"Size does not match at dimension {next(d for d, (n, m) in enumerate(zip(shape, have)) if d != dim and n > m)} "
-                           f"expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from "
-                           f"dimension {dim}")
+    larger = [d for d, (n, m) in enumerate(zip(shape, have)) if d != dim and n > m]
+    if larger:
+        raise RuntimeError(f"Size does not match at dimension {larger[0]} expected index {list(index.shape)} to be no larger "
+                           f"than self {list(a.shape)} apart from dimension {dim}")
     if source is not None and hasattr(source, "dtype") and source.ndim + index.ndim:
         if max(source.ndim, 1) != max(index.ndim, 1):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
         if any(n > m for n, m in zip(shape, source.shape or (1,))):
-            raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from "
-                               f"dimension {dim} and to be no larger size than src {list(source.shape)}")
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from "
+                f"dimension {dim} and to be no larger size than src {list(source.shape)}"
+            )
     low, high = int(index.min()), int(index.max())
     if low < 0 or high >= have[dim]:
         raise IndexError(f"index {high if high >= have[dim] else low} is out of bounds for dimension {dim} with size "

@@ -75,9 +75,11 @@ def transpose(xp, a, dim0, dim1):
 def permute(xp, a, dims):
     """Dimensions in another order."""
     if len(dims) != a.ndim:
-        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-                           f"the desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = "
-                           f"{len(dims)}")
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+            f"the desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = "
+            f"{len(dims)}"
+        )
     order = tuple(wrap_dim(d, a.ndim) for d in dims)
     if len(set(order)) != len(order):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
@@ -106,8 +108,10 @@ def expand(xp, a, size):
     """Dimensions of size 1 repeated without copying; -1 keeps a size."""
     extra = len(size) - a.ndim
     if extra < 0:
-        raise RuntimeError(f"expand(torch.{{}}{list(a.shape)}, size={list(size)}): the number of sizes provided "
-                           f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})")
+        raise RuntimeError(
+            f"expand(torch.{{}}{list(a.shape)}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({a.ndim})"
+        )
     shape, strides = [], []
     for i, n in enumerate(size):
         n, have = int(n), a.shape[i - extra] if i >= extra else 1
@@ -117,8 +121,10 @@ def expand(xp, a, size):
                                    f"tensor (-1) isn't allowed in a leading, non-existing dimension {i}")
             n = have
         if n != have and have != 1:
-            raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                               f"non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(a.shape)}")
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                f"non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(a.shape)}"
+            )
         if n < 0:
             raise RuntimeError(f"expand: the requested shape has negative size {n}")
         shape.append(n)
@@ -173,7 +179,12 @@ def diagonal(xp, a, offset=0, dim1=0, dim2=1):
     dim1, dim2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
     if dim1 == dim2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    n = max(min(a.shape[dim1], a.shape[dim2] - offset) if offset >= 0 else min(a.shape[dim1] + offset, a.shape[dim2]), 0)
+    n = max(
+        min(a.shape[dim1], a.shape[dim2] - offset)
+        if offset >= 0
+        else min(a.shape[dim1] + offset, a.shape[dim2]),
+        0,
+    )
     corner = [slice(None)] * a.ndim
     if n:
         corner[dim1], corner[dim2] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
