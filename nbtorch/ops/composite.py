@@ -22,9 +22,9 @@ def diff(input, n, dim, prepend, append):
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
         differs = [] if t is None else [d for d, (a, b) in enumerate(zip(t.shape, input.shape)) if d != dim and a != b]
         if differs:
-            raise RuntimeError("diff expects the shape of tensor to prepend or append to match that of input except along "
-                               f"the differencing dimension; input.size({differs[0]}) = {input.shape[differs[0]]}, but got "
-                               f"tensor.size({differs[0]}) = {t.shape[differs[0]]}")
+            raise RuntimeError("diff expects the shape of tensor to prepend or append to match that of input except "
+                               f"along the differencing dimension; input.size({differs[0]}) = {input.shape[differs[0]]}, "
+                               f"but got tensor.size({differs[0]}) = {t.shape[differs[0]]}")
     parts = [t for t in (prepend, input, append) if t is not None]
     if n == 0:
         return input.clone()

@@ -18,8 +18,8 @@ def _check(xp, a, index, dim, name, source=None):
     shape, have = index.shape or (1,), a.shape or (1,)
     larger = [d for d, (n, m) in enumerate(zip(shape, have)) if d != dim and n > m]
     if larger:
-        raise RuntimeError(f"Size does not match at dimension {larger[0]} expected index {list(index.shape)} to be no larger "
-                           f"than self {list(a.shape)} apart from dimension {dim}")
+        raise RuntimeError(f"Size does not match at dimension {larger[0]} expected index {list(index.shape)} to be no "
+                           f"larger than self {list(a.shape)} apart from dimension {dim}")
     if source is not None and hasattr(source, "dtype") and source.ndim + index.ndim:
         if max(source.ndim, 1) != max(index.ndim, 1):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
