@@ -4,6 +4,7 @@ import importlib.util
 import socket
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 
 def port_is_free(port):
@@ -63,7 +64,9 @@ def main(argv=None):
     if options.no_browser:
         command.append("--no-browser")
     if options.notebook:
-        command.append(options.notebook)
+        # Not as a file to run: the printed address, too, should lead to the notebook.
+        notebook = Path(options.notebook).resolve()
+        command += [f"--ServerApp.root_dir={notebook.parent}", f"--LabApp.default_url=/lab/tree/{quote(notebook.name)}"]
     from jupyterlab.labapp import LabApp
     LabApp.launch_instance(command)
 

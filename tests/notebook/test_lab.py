@@ -47,6 +47,13 @@ def test_a_notebook_that_is_not_there(launched):
     assert not launched
 
 
+def test_the_address_leads_to_the_notebook(launched, tmp_path):
+    (tmp_path / "my notebook.ipynb").write_text("{}")
+    lab.main([str(tmp_path / "my notebook.ipynb"), "--port", "9123"])
+    assert f"--ServerApp.root_dir={tmp_path}" in launched[0]
+    assert "--LabApp.default_url=/lab/tree/my%20notebook.ipynb" in launched[0]
+
+
 def test_without_jupyterlab(monkeypatch):
     monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match="make lab installs it"):
