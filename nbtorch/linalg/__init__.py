@@ -1,8 +1,10 @@
-"""torch.linalg: what is there so far; the whole namespace is to come."""
+"""torch.linalg: factorisations, solvers, norms and functions of matrices, over batches.
+
+https://docs.pytorch.org/docs/stable/linalg.html
+"""
 from .. import ops as _ops
 from ..ops.bind import public as _public
+from ..ops.linalg import LinAlgError  # noqa: F401
 
 matmul = _ops.matmul
-cross = _ops.cross
-diagonal = _ops.diagonal
 globals().update(_public("linalg"))
