@@ -38,17 +38,8 @@ def _swapped(function):
             other = _operand(other)
             if other is None:
                 return NotImplemented
-        from ..core.interop import tensor
-        return function(other if isinstance(other, Tensor) else _number(other, self, tensor), self)
+        return function(other, self)              # a number stays one: as a float32 tensor it would lose digits
     return _dress(operator, function)
-
-
-def _number(value, like, tensor):
-    """The left number of a swapped operator, weak against `like` as a 0-d tensor is against one with dimensions."""
-    if like.ndim == 0:
-        from .rules import result_type
-        return tensor(value, dtype=result_type(value, like), device=like.device)
-    return tensor(value, device=like.device)
 
 
 def _operand(other):

@@ -214,8 +214,10 @@ addr = op("addr(input, vec1, vec2, *, beta=1, alpha=1)", "addr", amp=_CUDA_LOW, 
 @composite("matmul(input, other)", amp=_LOW)
 def matmul(input, other):
     """Vectors, matrices and batches of them multiplied; batch dimensions broadcast."""
-    if not isinstance(other, Tensor):
-        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    for position, t in ((1, input), (2, other)):
+        if not isinstance(t, Tensor):
+            name = "input" if position == 1 else "other"
+            raise TypeError(f"matmul(): argument '{name}' (position {position}) must be Tensor, not {type(t).__name__}")
     na, nb = input._a.ndim, other._a.ndim
     if na == 2 and nb == 2:
         return mm(input, other)
