@@ -33,7 +33,7 @@ def shoot(folder, target):
             if lab.cells()[index][0] == "code":
                 lab.run(index)
         lab.start(training)
-        page.wait_for_function("() => Number(document.querySelector('#nbtorch-panel').dataset.nbtorchStep) > 300")
+        page.wait_for_function("() => Number(document.querySelector('#nbtorch-panel').dataset.nbtorchStep) > 150")
         lab.click_box("3")
         page.wait_for_timeout(700)
         assert lab.running(), "the training ended before the picture was taken"

@@ -1,4 +1,5 @@
 """Every notebook runs from top to bottom, twice with a kernel restart between, and is stored without outputs."""
+import ast
 import os
 import sys
 from pathlib import Path
@@ -41,6 +42,19 @@ class ThisPython(AsyncKernelManager):
                              display_name="test", language="python")
 
 
+def check_providers(client, notebook):
+    """The fast kernels that are installed were used, and for what they are meant for."""
+    cell = nbformat.v4.new_code_cell("from nbtorch.config import config\nprint(repr(config()))")
+    notebook.cells.append(cell)
+    client.execute_cell(cell, len(notebook.cells) - 1)
+    facts = ast.literal_eval(notebook.cells.pop().outputs[0]["text"])
+    meant = {"onednn": {"convolution", "convolution_backward_weight", "convolution_backward_input", "addmm"},
+             "numba": {"log_softmax", "nll_loss", "batch_norm", "fused_adam_", "max_pool2d_with_indices"}}
+    for name, kernels in meant.items():
+        if facts["providers"].get(name) == "in use":
+            assert kernels <= set(facts["calls"][name]), (name, sorted(facts["calls"][name]))
+
+
 def execute(path, folder, leaves=()):
     """Run a notebook in private folders with cold compile caches; returns it with outputs. `leaves`: files it may leave."""
     work = folder / "work"
@@ -53,6 +67,8 @@ def execute(path, folder, leaves=()):
     with client.setup_kernel(env=env):
         for index, cell in enumerate(notebook.cells):
             client.execute_cell(cell, index)
+        if path.stem == "00_first_light":
+            check_providers(client, notebook)
         there = marked(str(folder))
         assert len(there) == 1, f"left over beside the kernel: {[p.cmdline() for p in there]}"
     assert {each.name for each in work.iterdir()} == set(leaves), "the notebook left other files behind"
