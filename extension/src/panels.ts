@@ -6,12 +6,13 @@ import type { Words } from './format';
 import type { Follower } from './follow';
 import type { Host } from './host';
 import { VERSION } from './messages.gen';
-import type { State } from './store';
+import type { Kept, State } from './store';
 import { EMPTY } from './store';
 import { AmpView } from './views/amp';
 import { ClusterView } from './views/cluster';
 import { GraphView } from './views/graph';
 import { MemoryView } from './views/memory';
+import type { DrawnBy, Nothing } from './views/newest';
 import { ProfileView } from './views/profile';
 import iconSvg from './icon';
 
@@ -19,10 +20,10 @@ export type Tab = 'graph' | 'memory' | 'amp' | 'profile' | 'cluster';
 
 export const nbtorchIcon = new LabIcon({ name: 'nbtorch:panel', svgstr: iconSvg });
 
-interface View {
-  update(state: State): void;
-  dispose(): void;
-}
+export type View = GraphView | MemoryView | AmpView | ProfileView | ClusterView;
+
+/** A message that the store does not fold and no view draws is named here by the compiler. */
+export type Undrawn = Nothing<Exclude<Kept, DrawnBy<View>>>;
 
 interface Page {
   readonly tab: HTMLButtonElement;
@@ -135,9 +136,9 @@ export class NbtorchPanel extends Widget {
   private draw(state: State): void {
     // These tabs are there once there is something in them.
     const has: Partial<Record<Tab, boolean>> = {
-      amp: state.amp !== null,
-      profile: state.profile !== null,
-      cluster: state.cluster !== null
+      amp: state.newest['amp.summary'] !== undefined,
+      profile: state.newest['profile.table'] !== undefined,
+      cluster: state.newest['cluster.state'] !== undefined
     };
     this.pages.forEach((page, key) => (page.tab.hidden = has[key] === false));
     if (has[this.tab] === false) {

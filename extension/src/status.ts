@@ -38,7 +38,7 @@ export class StatusItem extends Widget {
   private draw(state: State): void {
     const sample = state.samples[state.samples.length - 1];
     const step = state.status?.step ?? state.graph?.step ?? null;
-    const ranks = state.cluster?.ranks.length ?? 0;
+    const ranks = state.newest['cluster.state']?.ranks.length ?? 0;
     const parts = [
       `nbtorch${sample ? ` ${formatBytes(sample.live)}` : ''}`,
       ...(step === null ? [] : [this.tr('step %1', step)]),

@@ -1,19 +1,34 @@
 import type {
-  AmpSummary,
   Batch,
-  ClusterState,
   Error as Failure,
   GraphDetail,
   GraphSnapshot,
   GraphValues,
   MemoryCell,
+  MemoryHistory,
   MemorySample,
-  MemoryTop,
-  ProfileTable,
   Status
 } from './messages.gen';
 
 export type Item = Batch['items'][number];
+export type Kind = Item['kind'];
+export type Messages = { readonly [I in Item as I['kind']]: I };
+
+/** Messages that add to what is there; of every other kind the newest is kept, and a view must draw it. */
+const FOLDS = {
+  'graph.snapshot': addSnapshot,
+  'graph.values': addValues,
+  'graph.detail': addDetail,
+  'memory.sample': (state: State, item: MemorySample): State => addSamples(state, [item]),
+  'memory.history': (state: State, item: MemoryHistory): State => addSamples(state, item.samples),
+  'memory.cell': addCell,
+  status: addStatus,
+  error: (state: State, item: Failure): State => ({ ...state, failure: item })
+};
+
+type Folded = keyof typeof FOLDS;
+export type Kept = Exclude<Kind, Folded>;
+export type Newest = { readonly [K in Kept]?: Messages[K] };
 
 /** How the front end stands with the kernel. */
 export type Link = 'none' | 'waiting' | 'live' | 'absent' | 'version' | 'saved';
@@ -25,11 +40,9 @@ export interface State {
   readonly graph: GraphSnapshot | null;
   readonly details: ReadonlyMap<number, GraphDetail>;
   readonly samples: readonly MemorySample[];
-  readonly top: MemoryTop | null;
   readonly cells: readonly MemoryCell[];
-  readonly amp: AmpSummary | null;
-  readonly profile: ProfileTable | null;
-  readonly cluster: ClusterState | null;
+  /** The newest message of each kind that is not folded into another field. */
+  readonly newest: Newest;
   readonly status: Status | null;
   readonly failure: Failure | null;
   readonly dropped: number;
@@ -43,11 +56,8 @@ export const EMPTY: State = {
   graph: null,
   details: new Map(),
   samples: [],
-  top: null,
   cells: [],
-  amp: null,
-  profile: null,
-  cluster: null,
+  newest: {},
   status: null,
   failure: null,
   dropped: 0,
@@ -80,8 +90,14 @@ function addSnapshot(state: State, item: GraphSnapshot): State {
   return { ...state, graph: item, details, missed: false };
 }
 
+function addDetail(state: State, item: GraphDetail): State {
+  const known = item.graph === state.graph?.graph;
+  return known ? { ...state, details: new Map(state.details).set(item.node, item) } : state;
+}
+
 /** Adds samples in order of time, whatever order they came in, and thins the older half when there are many. */
-function addSamples(old: readonly MemorySample[], more: readonly MemorySample[]): readonly MemorySample[] {
+function addSamples(state: State, more: readonly MemorySample[]): State {
+  const old = state.samples;
   const last = old[old.length - 1];
   const first = more[0];
   const inOrder = last === undefined || first === undefined || first.time > last.time;
@@ -94,7 +110,11 @@ function addSamples(old: readonly MemorySample[], more: readonly MemorySample[])
     const half = MAX_SAMPLES / 2;
     samples = samples.filter((_, index) => index >= half || index % 2 === 0);
   }
-  return samples;
+  return { ...state, samples };
+}
+
+function addCell(state: State, item: MemoryCell): State {
+  return { ...state, cells: [...state.cells.filter(each => each.run !== item.run), item].slice(-MAX_CELLS) };
 }
 
 function addStatus(state: State, item: Status): State {
@@ -102,40 +122,18 @@ function addStatus(state: State, item: Status): State {
   return { ...(restarted ? { ...EMPTY, link: state.link } : state), status: item };
 }
 
-/** The state after one message. A new kind of message must be given a case, or this does not compile. */
+function isFolded(item: Item): item is Messages[Folded] {
+  return Object.hasOwn(FOLDS, item.kind);
+}
+
+function fold<K extends Folded>(state: State, kind: K, item: Messages[K]): State {
+  const folds: { readonly [P in Folded]: (state: State, item: Messages[P]) => State } = FOLDS;
+  return folds[kind](state, item);
+}
+
+/** The state after one message. */
 export function reduce(state: State, item: Item): State {
-  switch (item.kind) {
-    case 'graph.snapshot':
-      return addSnapshot(state, item);
-    case 'graph.values':
-      return addValues(state, item);
-    case 'graph.detail':
-      return item.graph === state.graph?.graph
-        ? { ...state, details: new Map(state.details).set(item.node, item) }
-        : state;
-    case 'memory.sample':
-      return { ...state, samples: addSamples(state.samples, [item]) };
-    case 'memory.history':
-      return { ...state, samples: addSamples(state.samples, item.samples) };
-    case 'memory.top':
-      return { ...state, top: item };
-    case 'memory.cell':
-      return { ...state, cells: [...state.cells.filter(each => each.run !== item.run), item].slice(-MAX_CELLS) };
-    case 'amp.summary':
-      return { ...state, amp: item };
-    case 'profile.table':
-      return { ...state, profile: item };
-    case 'cluster.state':
-      return { ...state, cluster: item };
-    case 'status':
-      return addStatus(state, item);
-    case 'error':
-      return { ...state, failure: item };
-    default: {
-      const unknown: never = item;
-      return unknown;
-    }
-  }
+  return isFolded(item) ? fold(state, item.kind, item) : { ...state, newest: { ...state.newest, [item.kind]: item } };
 }
 
 /** The state after a whole batch. An error lasts until the next answer. */

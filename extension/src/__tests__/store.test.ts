@@ -23,13 +23,13 @@ describe('golden batches', () => {
     expect(state.graph?.nodes.length).toBeGreaterThan(5);
     expect(state.details.get(5)?.saved).toHaveLength(2);
     expect(state.samples).toHaveLength(91);
-    expect(state.top?.tensors).toHaveLength(5);
+    expect(state.newest['memory.top']?.tensors).toHaveLength(5);
     expect(state.cells.map(each => each.run)).toEqual([3, 4]);
     const others = stateOf('others');
     expect(others.status?.training).toBe(true);
-    expect(others.amp?.casts).toBe(24);
-    expect(others.profile?.rows).toHaveLength(1);
-    expect(others.cluster?.ranks).toHaveLength(2);
+    expect(others.newest['amp.summary']?.casts).toBe(24);
+    expect(others.newest['profile.table']?.rows).toHaveLength(1);
+    expect(others.newest['cluster.state']?.ranks).toHaveLength(2);
     expect(others.failure?.code).toBe('unknown-id');
   });
 });

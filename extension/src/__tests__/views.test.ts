@@ -197,7 +197,7 @@ describe('views of finished work', () => {
     expect(root.dataset['nbtorchRanks']).toBe('2');
     expect(root.querySelector('.nbt-rank-dead')?.textContent).toBe('lost');
     const table = root.querySelector('table');
-    view.update({ ...stateOf('memory'), cluster: null });
+    view.update(stateOf('memory'));
     expect(table?.isConnected).toBe(false);
   });
 });

@@ -3,10 +3,13 @@ import { formatBytes, formatReal, shortDtype } from '../format';
 import type { Host } from '../host';
 import type { AmpSummary } from '../messages.gen';
 import type { State } from '../store';
+import type { Draws } from './newest';
 import { MessageView, makeCards, makeTable } from './table';
 
 /** What autocast did: which ops ran in which dtypes, what was cast, and how the loss scale fares. */
-export class AmpView extends MessageView<AmpSummary> {
+export class AmpView extends MessageView<'amp.summary'> {
+  readonly draws: Draws<'amp.summary'> = { 'amp.summary': amp => this.show(amp) };
+
   constructor(
     root: HTMLElement,
     private readonly host: Host
@@ -14,9 +17,9 @@ export class AmpView extends MessageView<AmpSummary> {
     super(root);
   }
 
-  update(state: State): void {
-    this.show(state.amp);
-    this.root.dataset['nbtorchOps'] = String(state.amp?.ops.length ?? 0);
+  override update(state: State): void {
+    super.update(state);
+    this.root.dataset['nbtorchOps'] = String(state.newest['amp.summary']?.ops.length ?? 0);
   }
 
   protected override draw(amp: AmpSummary): HTMLElement[] {

@@ -3,10 +3,13 @@ import { formatBytes } from '../format';
 import type { Host } from '../host';
 import type { ClusterState, Rank } from '../messages.gen';
 import type { State } from '../store';
+import type { Draws } from './newest';
 import { MessageView, makeCards, makeTable } from './table';
 
 /** The workers of the cluster and what each is doing. */
-export class ClusterView extends MessageView<ClusterState> {
+export class ClusterView extends MessageView<'cluster.state'> {
+  readonly draws: Draws<'cluster.state'> = { 'cluster.state': cluster => this.show(cluster) };
+
   constructor(
     root: HTMLElement,
     private readonly host: Host
@@ -14,9 +17,9 @@ export class ClusterView extends MessageView<ClusterState> {
     super(root);
   }
 
-  update(state: State): void {
-    this.show(state.cluster);
-    this.root.dataset['nbtorchRanks'] = String(state.cluster?.ranks.length ?? 0);
+  override update(state: State): void {
+    super.update(state);
+    this.root.dataset['nbtorchRanks'] = String(state.newest['cluster.state']?.ranks.length ?? 0);
   }
 
   protected override draw(cluster: ClusterState): HTMLElement[] {

@@ -2,9 +2,11 @@ import { make, makeButton, setText } from '../dom';
 import { formatBytes, formatPlace, formatShape, shortDtype } from '../format';
 import type { Host } from '../host';
 import type { MemoryCell, MemorySample, MemoryTop, TopTensor } from '../messages.gen';
-import type { State } from '../store';
+import type { Newest, State } from '../store';
 import type { Category } from '../theme';
 import { CATEGORIES } from '../theme';
+import type { Draws } from './newest';
+import { drawNewest } from './newest';
 import { Timeline } from './timeline';
 
 /** How often the list of the largest tensors is asked for while it can be seen. */
@@ -12,6 +14,10 @@ const TOP_EVERY_MS = 3000;
 
 /** Live memory: how much and of what kind, over time, in which tensors and by which cells. */
 export class MemoryView {
+  readonly draws: Draws<'memory.top'> = {
+    'memory.top': top => this.showTop(top)
+  };
+
   private readonly cards = make('div', 'nbt-cards');
   private readonly bar = make('div', 'nbt-gauge', '', { role: 'img' });
   private readonly legend = make('ul', 'nbt-legend');
@@ -20,7 +26,7 @@ export class MemoryView {
   private readonly cells = make('section', 'nbt-section');
   private readonly values = new Map<string, HTMLElement>();
   private readonly parts = new Map<Category, { bar: HTMLElement; text: HTMLElement }>();
-  private shownTop: MemoryTop | null = null;
+  private drawn: Newest = {};
   private shownCells: readonly MemoryCell[] = [];
   private timer = 0;
 
@@ -51,10 +57,7 @@ export class MemoryView {
     }
     this.timeline.node.hidden = state.samples.length < 2;
     this.timeline.update(state.samples);
-    if (state.top !== this.shownTop) {
-      this.shownTop = state.top;
-      this.showTop(state.top);
-    }
+    this.drawn = drawNewest(this.draws, state.newest, this.drawn);
     if (state.cells !== this.shownCells) {
       this.shownCells = state.cells;
       this.showCells(state.cells);
@@ -62,7 +65,7 @@ export class MemoryView {
     this.root.dataset['nbtorchSamples'] = String(state.samples.length);
     this.root.dataset['nbtorchLive'] = String(sample?.live ?? '');
     this.root.dataset['nbtorchPeak'] = String(sample?.peak ?? '');
-    this.root.dataset['nbtorchTop'] = String(state.top?.tensors.length ?? 0);
+    this.root.dataset['nbtorchTop'] = String(state.newest['memory.top']?.tensors.length ?? 0);
   }
 
   private askTop(): void {

@@ -3,10 +3,13 @@ import { formatBytes, formatMicros, formatPlace } from '../format';
 import type { Host } from '../host';
 import type { ProfileTable } from '../messages.gen';
 import type { State } from '../store';
+import type { Draws } from './newest';
 import { MessageView, makeCards, makeTable } from './table';
 
 /** The newest profile by op, the most expensive first. */
-export class ProfileView extends MessageView<ProfileTable> {
+export class ProfileView extends MessageView<'profile.table'> {
+  readonly draws: Draws<'profile.table'> = { 'profile.table': profile => this.show(profile) };
+
   constructor(
     root: HTMLElement,
     private readonly host: Host
@@ -14,9 +17,9 @@ export class ProfileView extends MessageView<ProfileTable> {
     super(root);
   }
 
-  update(state: State): void {
-    this.show(state.profile);
-    this.root.dataset['nbtorchRows'] = String(state.profile?.rows.length ?? 0);
+  override update(state: State): void {
+    super.update(state);
+    this.root.dataset['nbtorchRows'] = String(state.newest['profile.table']?.rows.length ?? 0);
   }
 
   protected override draw(profile: ProfileTable): HTMLElement[] {

@@ -1,4 +1,7 @@
 import { make } from '../dom';
+import type { Kept, Messages, Newest, State } from '../store';
+import type { Draws } from './newest';
+import { drawNewest } from './newest';
 
 export interface Column {
   readonly title: string;
@@ -50,8 +53,9 @@ export function makeCards(cards: readonly Card[]): HTMLElement {
 }
 
 /** A view that is made anew whenever its message changes. */
-export abstract class MessageView<M> {
-  private shown: M | null = null;
+export abstract class MessageView<K extends Kept> {
+  abstract readonly draws: Draws<K>;
+  private drawn: Newest = {};
 
   constructor(protected readonly root: HTMLElement) {
     root.classList.add('nbt-memory');
@@ -61,12 +65,13 @@ export abstract class MessageView<M> {
     this.root.replaceChildren();
   }
 
-  protected show(message: M | null): void {
-    if (message !== this.shown) {
-      this.shown = message;
-      this.root.replaceChildren(...(message === null ? [] : this.draw(message)));
-    }
+  update(state: State): void {
+    this.drawn = drawNewest(this.draws, state.newest, this.drawn);
   }
 
-  protected abstract draw(message: M): HTMLElement[];
+  protected show(message: Messages[K] | null): void {
+    this.root.replaceChildren(...(message === null ? [] : this.draw(message)));
+  }
+
+  protected abstract draw(message: Messages[K]): HTMLElement[];
 }
