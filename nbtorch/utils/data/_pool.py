@@ -138,9 +138,15 @@ def _launch(call):
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         environment.setdefault(name, "1")  # one thread each: the workers are the parallelism
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"{package}.utils.data._worker_main"], stdin=subprocess.PIPE, env=environment
-    )
+    mask = getattr(signal, "pthread_sigmask", None)
+    before = mask and mask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is not for a worker, not even while it starts
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"{package}.utils.data._worker_main"], stdin=subprocess.PIPE, env=environment
+        )
+    finally:
+        if mask:
+            mask(signal.SIG_SETMASK, before)
     try:
         process.stdin.write(json.dumps(call).encode() + b"\n")
         process.stdin.close()

@@ -25,7 +25,7 @@ _SHARED_MEMORY = "/dev/shm"
 def shared_directory():
     """A new private directory in shared memory, or None where the system has no such place."""
     if os.path.isdir(_SHARED_MEMORY) and os.access(_SHARED_MEMORY, os.W_OK) and hasattr(os, "posix_fallocate"):
-        return tempfile.mkdtemp(prefix="nbtorch-loader-", dir=_SHARED_MEMORY)
+        return tempfile.mkdtemp(prefix=f"nbtorch-loader-{os.getpid()}-", dir=_SHARED_MEMORY)
     return None
 
 

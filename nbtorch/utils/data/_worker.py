@@ -27,10 +27,15 @@ def no_delay(sock):
 def main():
     """Connects to the parent named on standard input and serves it until it goes away."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles the interrupt and closes the workers
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked by the parent until now
     call = json.loads(sys.stdin.readline())
     sys.stdin.close()
-    sock = no_delay(socket.create_connection(("127.0.0.1", call["port"])))
-    sock.sendall(bytes.fromhex(call["token"]) + call["id"].to_bytes(4, "big"))
+    try:
+        sock = no_delay(socket.create_connection(("127.0.0.1", call["port"])))
+        sock.sendall(bytes.fromhex(call["token"]) + call["id"].to_bytes(4, "big"))
+    except ConnectionError:
+        return  # the parent gave up before this process had started
     connection = Connection(sock.detach())
     tasks = queue.Queue()
     epoch = [0]  # the newest epoch the parent has begun

@@ -66,9 +66,10 @@ def order(loader):
     return [index for _, indices in loader for index in indices.tolist()]
 
 
-def leftovers():
+def leftovers(pid=None):
+    """Folders in shared memory that a process (this one) left."""
     shared = Path("/dev/shm")
-    return sorted(p.name for p in shared.glob("nbtorch-loader-*")) if shared.is_dir() else []
+    return sorted(p.name for p in shared.glob(f"nbtorch-loader-{pid or os.getpid()}-*")) if shared.is_dir() else []
 
 
 @pytest.mark.parametrize("options", [
@@ -265,10 +266,12 @@ def test_unguarded_script_works_and_is_run_once(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, timeout=120)
-    assert done.stdout == "main runs\n[0, 10, 20]\n", done.stderr
-    assert done.stderr == ""
-    assert leftovers() == []
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=environment) as process:
+        out, errors = process.communicate(timeout=120)
+    assert out == "main runs\n[0, 10, 20]\n", errors
+    assert errors == ""
+    assert leftovers(process.pid) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
@@ -329,3 +332,37 @@ def test_attributes_are_fixed_after_construction():
         loader.batch_size = 3
     with pytest.raises(ValueError, match="expected unspecified shuffle option, but got shuffle=True"):
         data.DataLoader(Shares(1), shuffle=True)
+
+
+INTERRUPTED = """
+from nbtorch.utils import data
+
+class Slow(data.Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, i):
+        import time
+        time.sleep(0.1)
+        return i
+
+print("go", flush=True)
+try:
+    for batch in data.DataLoader(Slow(), 2, num_workers=2):
+        pass
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are POSIX")
+def test_an_interrupt_while_workers_start_is_the_main_process_s_alone(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(INTERRUPTED)
+    main = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    assert main.stdout.readline() == "go\n"
+    time.sleep(0.3)                               # the workers are there, and still importing
+    os.killpg(main.pid, signal.SIGINT)
+    out, err = main.communicate(timeout=60)
+    assert (out, err, main.returncode) == ("interrupted\n", "", 0)
