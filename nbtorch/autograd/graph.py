@@ -78,7 +78,8 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """`fn(grads)` once all (or `fn(grad)` at the first) of the tensors' gradients arrived. Returns a handle."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    grads, count = [None] * len(tensors), [0]
+    n, count = len(tensors), [0]                  # the hooks hold no tensor: a tensor's node holds the hooks
+    grads = [None] * n
 
     def hook(i):
         def arrived(g):
@@ -86,10 +87,10 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
             grads[i] = g
             if mode == "any" and count[0] == 1:
                 fn(g)
-            elif mode == "all" and count[0] == len(tensors):
+            elif mode == "all" and count[0] == n:
                 fn(list(grads))
                 count[0] = 0
-                grads[:] = [None] * len(tensors)
+                grads[:] = [None] * n
         return arrived
     return _Handles([t.register_hook(hook(i)) for i, t in enumerate(tensors)])
 

@@ -51,6 +51,18 @@ SCALAR_NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short
                 "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64"}       # as error messages spell them
 
 
+PYTHON_TYPES = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def as_dtype(value, name):
+    """The dtype a caller of `name` means: one of ours, or Python's bool, int, float, complex. Raises TypeError."""
+    found = value if type(value) is dtype else PYTHON_TYPES.get(value) if type(value) is type else None
+    if found is None:
+        what = value.__name__ if type(value) is type else type(value).__name__
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {what}")
+    return found
+
+
 def _by_name(name):
     return BY_NAME[name]
 

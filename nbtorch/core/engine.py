@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 
 from ..events.bus import bus, emit
 from ..events.records import Backward, NodeRun, Tag
-from .dtype import DTYPES
+from .dtype import DTYPES, scalar_name
 from .graph import AccumulateGrad, accumulator
 from .modes import LOCAL
 from .op import OPS
@@ -117,6 +117,32 @@ def needed_for(nodes, leaves, targets):
     return needed
 
 
+def name_of(hook):
+    """What error messages call a hook."""
+    return getattr(hook, "__name__", type(hook).__name__)
+
+
+def checked(hook, changed, before):
+    """The gradients a hook put in the place of `before`, as a list. Raises for other numbers, types and shapes."""
+    changed = [changed] if hasattr(changed, "_a") else changed
+    if not isinstance(changed, (tuple, list)):
+        raise TypeError(f"expected tuple, but hook returned '{type(changed).__name__}'")
+    if len(changed) != len(before):
+        raise RuntimeError(f"hook '{name_of(hook)}' has returned an incorrect number of values (got {len(changed)}, but "
+                           f"expected {len(before)})")
+    for new, old in zip(changed, before):
+        if new is None:
+            continue
+        if not hasattr(new, "_a"):
+            raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+        if old is not None and (new._key ^ old._key) >> 1:
+            raise RuntimeError(f"hook '{name_of(hook)}' has changed the type of value (was torch."
+                               f"{scalar_name(old.dtype)}Tensor got torch.{scalar_name(new.dtype)}Tensor)")
+        if old is not None and new._a.shape != old._a.shape:
+            raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
+    return list(changed)
+
+
 class Task:
     """One backward pass. Nodes run newest first; since edges only ever lead to older nodes, a node that is the newest
     waiting one has all its gradients. Leaves run as soon as their last edge was served."""
@@ -178,7 +204,7 @@ class Task:
         for hook in list(node.prehooks.values()):
             changed = hook(tuple(grads))
             if changed is not None:
-                grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+                grads = checked(hook, changed, grads)
         return grads
 
     def capture(self, node, grads):
@@ -192,10 +218,12 @@ class Task:
         results = node.run(grads)
         if bus.subscribers:
             emit(NodeRun(node, results, t0, time.perf_counter_ns()))
-        for hook in list(node.hooks.values()) if node.hooks else ():
-            changed = hook(tuple(results), tuple(grads))
-            if changed is not None:
-                results = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+        if node.hooks:
+            results = [g if g is None or meta is None else fit(g, meta) for g, meta in zip(results, node.metas)]
+            for hook in list(node.hooks.values()):
+                changed = hook(tuple(results), tuple(grads))
+                if changed is not None:
+                    results = checked(hook, changed, results)
         return results
 
     def step(self, node, grads):
@@ -301,7 +329,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         grad_tensors = grad_variables
     if inputs is not None and not len(_as_list(inputs)):
-        raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors, roots, grads = _start(tensors, grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     if bus.subscribers:
@@ -321,7 +349,7 @@ def _into(inputs, roots, grads, keep, create):
     for i, t in enumerate(inputs):
         edge = edge_of(t)
         if edge is None:
-            raise RuntimeError(f"One of the differentiated Tensors does not require grad")
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
         targets.append(edge)
     captured = run_backward(roots, grads, keep, create, list(dict.fromkeys(targets)))
     m = LOCAL.state
@@ -342,8 +370,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     """
     if is_grads_batched:
         raise NotImplementedError("autograd.grad(is_grads_batched=True) is not available in nbtorch")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+                         "allow_unused=False.")
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     inputs = _as_list(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     _, roots, grads = _start(outputs, grad_outputs)
     targets = []
     for t in inputs:
@@ -354,12 +387,12 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     keep = create_graph if retain_graph is None else retain_graph
     captured = run_backward(roots, grads, keep, create_graph, [e for e in dict.fromkeys(targets) if e is not None])
     results = []
-    for t, target in zip(inputs, targets):
+    for i, (t, target) in enumerate(zip(inputs, targets)):
         g = captured.get(target)
         if g is None and materialize_grads:
             g = OPS["_full_like_value"].function(t.detach(), 0)
         if g is None and not allow_unused:
-            raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. "
+            raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. "
                                "Set allow_unused=True if this is the desired behavior.")
         results.append(g if g is None or create_graph or g._fn is None else g.detach())
     return tuple(results)

@@ -25,7 +25,11 @@ class FunctionNode(Node):
         return self.needs
 
     def save_for_backward(self, *tensors):
-        """Keep tensors for backward; call once, from forward."""
+        """Keep tensors for backward; call once, from forward. Raises TypeError for what is neither tensor nor None."""
+        for i, t in enumerate(tensors):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
+                                f"{type(t).__name__}")
         self.to_save = tensors
 
     def save_for_forward(self, *tensors):
@@ -69,7 +73,10 @@ class FunctionNode(Node):
                                f"{self.arguments}, got {len(results)})")
         for i, (g, meta) in enumerate(zip(results, self.metas)):
             if g is not None and not isinstance(g, Tensor):
-                raise TypeError(f"{name}Backward.backward: expected Variable or None (got {type(g).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+            if g is not None and meta is not None and g._a.shape != meta[0] and not _reducible(g._a.shape, meta[0]):
+                raise RuntimeError(f"Function {name}Backward returned an invalid gradient at index {i} - got "
+                                   f"{list(g._a.shape)} but expected shape compatible with {list(meta[0])}")
         return results
 
     def _zeros(self, i):
@@ -79,6 +86,11 @@ class FunctionNode(Node):
 
     def release(self):
         self.saved, self.released = (), True
+
+
+def _reducible(shape, target):
+    """Whether a gradient of this shape sums to the target's."""
+    return len(shape) >= len(target) and all(m in (1, n) for n, m in zip(reversed(shape), reversed(target)))
 
 
 class FunctionMeta(type):
@@ -123,9 +135,11 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run forward and record one node."""
-        if kwargs:
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-            args = bound.args
+        splits = cls.setup_context is not Function.setup_context
+        if splits or kwargs:                      # keywords and defaults take their places among the inputs
+            bound = inspect.signature(cls.forward).bind(*(() if splits else (None,)), *args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args if splits else bound.args[1:], bound.kwargs
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx = cls._node(cls, needs)
         if cls.vjp is not Function.backward and cls.backward is Function.backward:
@@ -134,11 +148,11 @@ class Function(metaclass=FunctionMeta):
         ctx.edges = [_edge(a) if n else None for a, n in zip(args, needs)] if recording else ()
         ctx.arguments = len(args)
         with no_grad():
-            if cls.setup_context is not Function.setup_context:
-                out = cls.forward(*args)
+            if splits:
+                out = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, args, out)
             else:
-                out = cls.forward(ctx, *args)
+                out = cls.forward(ctx, *args, **kwargs)
         return _tie(ctx, args, out, recording)
 
 
@@ -160,11 +174,9 @@ def _tie(ctx, args, out, recording):
                 continue
             ctx.outputs.append((t._a.shape, t._key, t._s.device))
             if id(t) in dirty:
-                views.check_inplace(t, True)
-                t._s.version += 1
-                t._fn, t._nr, t._rg = ctx, i, False
+                _rewrite(ctx, args, t, i, len(outs))
             elif id(t) not in fixed and t.dtype.category >= 2:
-                outs[i] = t = t.detach() if id(t) in inputs or t._fn is not None or t._rg else t
+                outs[i] = t = _own(t, id(t) in inputs, several and len(outs) > 1)
                 t._fn, t._nr = ctx, i
         ctx.n_out = len(outs)
         ctx.saved = tuple(_save(t, ctx, out, outs) for t in ctx.to_save)
@@ -172,6 +184,34 @@ def _tie(ctx, args, out, recording):
         ctx.saved = tuple(pack(t) for t in ctx.to_save)
     ctx.to_save, ctx.dirty, ctx.non_differentiable = (), (), ()
     return type(out)(outs) if several and not hasattr(out, "_fields") else tuple(outs) if several else outs[0]
+
+
+def _rewrite(ctx, args, t, number, count):
+    """Give a tensor that forward wrote in place its new history."""
+    if t._view is None and t._rg and t._fn is None:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    views.check_inplace(t, True)
+    if t._view is not None and count > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+            "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input "
+            "is not a view (using .clone() for example) or make your Function only return one Tensor (potentially "
+            "splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that "
+            "does the other operations).")
+    t._s.version += 1
+    views.rebase(t, ctx, next((i for i, a in enumerate(args) if a is t), 0), number)
+
+
+def _own(t, given, several):
+    """A result of forward that may carry the node: a tensor of its own, marked as a view where it looks at other
+    memory, so that writes to it, which would pass by the user's backward, are refused."""
+    if given or t._fn is not None or t._rg:
+        base = t if t._view is None else t._view.base
+        t = t.detach()
+        t._view = views.View(base, (), t._s.version, "custom")
+    elif t._view is not None:
+        t._view.creation = "multi" if several else "custom"
+    return t
 
 
 def _save(t, ctx, out, outs):

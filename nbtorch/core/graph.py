@@ -22,7 +22,7 @@ class Node:
 
     # what most nodes never set lives on the class, so that making a node sets few attributes
     op = recorder = hooks = prehooks = _metadata = None
-    edges = saved = metas = ()
+    edges = saved = metas = retaining = ()
     n_out = 1
 
     def __init__(self, edges=(), n_out=1):
@@ -61,7 +61,11 @@ class Node:
     def register_prehook(self, hook):
         """`hook(grad_outputs)` before the node runs; may return new grad_outputs. Returns a handle."""
         self.prehooks = {} if self.prehooks is None else self.prehooks
-        return Handle(self.prehooks, hook)
+        handle = Handle(self.prehooks, hook)
+        for key in self.retaining:                # what retain_grad keeps is what all hooks made of it
+            if key in self.prehooks:
+                self.prehooks[key] = self.prehooks.pop(key)
+        return handle
 
     def run(self, grads):
         """Gradients for the edges from the gradients of the outputs (None where absent)."""
@@ -130,6 +134,8 @@ def accumulator(tensor):
             return node
     node = new(AccumulateGrad)
     node.variable = tensor
+    if tensor._hooks is not None:
+        node.prehooks = tensor._hooks
     tensor._acc = ref(node)
     return node
 
@@ -157,6 +163,14 @@ class Hooked:
     def __init__(self, unpack, value):
         self.unpack, self.value = unpack, value
 
+    def unpacked(self):
+        """The tensor again. Raises TypeError if the hook gives something else."""
+        t = self.unpack(self.value)
+        if not isinstance(t, T):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                            f"{type(t).__name__}")
+        return t
+
 
 def pack(t):
     """A saved form of a tensor argument: (array, storage, version, key, grad_fn, output nr, leaf)."""
@@ -164,20 +178,30 @@ def pack(t):
         return [pack(x) for x in t] if isinstance(t, (list, tuple)) else t
     hooks = LOCAL.state.saved_hooks
     if hooks:
-        packer, unpacker = hooks[-1]
-        return Hooked(unpacker, packer(t))
+        return packed_by(hooks[-1], t)
     s = t._s
     if t._rg and t._fn is None:
         return (t._a, s, s.version, t._key, None, 0, t)
     return (t._a, s, s.version, t._key, t._fn, t._nr, None)
 
 
+def packed_by(hooks, t):
+    """What the pair of saved-tensor hooks makes of `t`. Raises RuntimeError if the first writes to it."""
+    packer, unpacker = hooks
+    version = t._s.version
+    value = packer(t)
+    if t._s.version != version:
+        raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack "
+                           "hook cannot be modified by in-place operations as this can lead to unexpected side-effects. "
+                           "Please open an issue if you need to perform in-place operations on the input to a pack hook.")
+    return Hooked(unpacker, value)
+
+
 def pack_result(t, node):
     """A saved form of a result of `node` itself; the node is filled in again on unpacking."""
     hooks = LOCAL.state.saved_hooks
     if hooks:
-        packer, unpacker = hooks[-1]
-        return Hooked(unpacker, packer(t.detach()))
+        return packed_by(hooks[-1], t.detach())
     s = t._s
     return (t._a, s, s.version, t._key, Node, t._nr, None)
 
@@ -187,7 +211,7 @@ def unpack(p, node):
     if type(p) is not tuple:
         if type(p) is list:
             return [unpack(x, node) for x in p]
-        return p.unpack(p.value) if type(p) is Hooked else p
+        return p.unpacked() if type(p) is Hooked else p
     a, s, version, key, fn, nr, leaf = p
     if s.version != version:
         raise _modified(a, key, node if fn is Node else fn, nr, s.version, version)
@@ -202,12 +226,17 @@ def unpack(p, node):
 
 def _modified(a, key, fn, nr, now, expected):
     kind = scalar_name(DTYPES[key >> 1 & 31])
-    origin = f", which is output {nr} of {fn.name()}," if fn is not None else ","
+    origin = f", which is output {nr} of {short_name(fn)}," if fn is not None else ""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{kind}Tensor {list(a.shape)}]{origin} is at version {now}; expected version {expected} instead. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-        "with torch.autograd.set_detect_anomaly(True).")
+        "with torch.autograd.set_detect_anomaly(True, check_nan=False).")
+
+
+def short_name(node):
+    """The node's name as messages give it: without `Backward` and the number after it."""
+    return "None" if node is None else node.name().rstrip("0123456789").removesuffix("Backward")
 
 
 def shape_of(a):

@@ -14,6 +14,9 @@ from .op import ENV, OPS
 from .storage import born
 
 
+CONSTANT = {"fill", "zero"}                       # these write one value: shared memory locations do no harm
+
+
 def can_cast(source, target):
     """Whether a result of dtype `source` may be stored in `target`: the category must not shrink."""
     return source.category <= target.category or source.category == 1 and target.category == 1
@@ -44,7 +47,7 @@ def run_inplace(op, ts, attrs, m):
         mask |= 1 if target.requires_grad else 0
     elif grad and target.requires_grad:
         mask = 1
-    views.check_inplace(target, m.grad and target.requires_grad or mask)
+    views.check_inplace(target, m.grad and target.requires_grad or mask, op.name in CONSTANT)
     plan = op.plans.get(key := tuple(keys)) or op.plans.setdefault(key, Plan(op, keys, device_type(flat)))
     old = target
     if mask and _kept(op, mask, layout, flat):
@@ -108,7 +111,17 @@ def call_inplace(op, ts, attrs):
 
 def call_out(op, ts, attrs, out):
     """Call the out= form of an op: results go into the given tensors."""
+    if op.takes_out == "apart":
+        _check_apart(ts, out)
     return store_out(op, call(op, ts, attrs), out)
+
+
+def _check_apart(ts, out):
+    """Ops that read while they write refuse an `out` over the memory of an argument."""
+    flat = [x for t in ts for x in (t if isinstance(t, (list, tuple)) else (t,)) if hasattr(x, "_a")]
+    if any(arrays.may_overlap(x._a, out._a) for x in flat if hasattr(out, "_a")):
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                           "single memory location. Please clone() the tensor before performing the operation.")
 
 
 def store_out(op, result, out):
@@ -122,6 +135,8 @@ def store_out(op, result, out):
     if LOCAL.state.grad and (result.requires_grad or out.requires_grad):
         raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation, "
                            "but one of the arguments requires grad.")
+    if op.takes_out in ("exact", "apart") and out.dtype is not result.dtype:
+        raise RuntimeError(f"{op.name}(): expected out tensor to have dtype {result.dtype!r}, but got {out.dtype!r} instead")
     if not can_cast(result.dtype, out.dtype):
         raise RuntimeError(f"result type {scalar_name(result.dtype)} can't be cast to the desired output type "
                            f"{scalar_name(out.dtype)}")
@@ -133,6 +148,7 @@ def store_out(op, result, out):
                           "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
                           "t.resize_(0).", stacklevel=3)
         resize(out, result._a.shape)
+    views.check_inplace(out, False)
     arrays.write(out._a, result._a)
     out._s.version += 1
     return out

@@ -67,9 +67,11 @@ def _from_nested(data, dtype):
             raise TypeError(f"new(): invalid data type 'str'")
         if bad is None or a.dtype.kind == "O" and not isinstance(bad, (int, float)):
             raise RuntimeError(f"Could not infer dtype of {type(bad).__name__}")
-        raise RuntimeError("Overflow when unpacking long long")
+        raise ValueError("Overflow when unpacking long long")
     if dtype is None and not keep:
         kind = a.dtype.kind
+        if kind == "u" and a.size and a.max() > 2 ** 63 - 1:
+            raise ValueError("Overflow when unpacking long long")
         wanted = {"b": dtypes.bool_, "i": dtypes.int64, "u": dtypes.int64, "f": get_default_dtype(),
                   "c": get_default_dtype().to_complex()}[kind]
         return _cast(a, wanted)
@@ -100,7 +102,7 @@ def _make(data, dtype, share):
             info = dtypes.iinfo(d)
             if isinstance(data, int) and not info.min <= data <= info.max:
                 if d is dtypes.int64:
-                    raise RuntimeError("Overflow when unpacking long long")
+                    raise ValueError("Overflow when unpacking long long")
                 raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
         with np.errstate(over="ignore", invalid="ignore"):
             return np.array(data).astype(numpy_dtype(d.name)) if d.category else np.array(bool(data))
@@ -110,7 +112,7 @@ def _make(data, dtype, share):
         return _make(np.asarray(data), dtype, share)
     if isinstance(data, (str, bytes)):
         raise TypeError("new(): invalid data type 'str'")
-    if data is None or not hasattr(data, "__len__"):
+    if data is None or not hasattr(data, "__len__") or isinstance(data, dict):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     return _from_nested(data, dtype)
 
@@ -130,6 +132,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
                       "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
                       UserWarning, stacklevel=2)
+    dtype = None if dtype is None else dtypes.as_dtype(dtype, "tensor")
     a = _make(data, dtype, False)
     t = _on(wrap(np.array(a, order="C", copy=None)), device)
     return t.requires_grad_() if requires_grad else t
@@ -140,6 +143,7 @@ def as_tensor(data, dtype=None, device=None):
 
     https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html
     """
+    dtype = None if dtype is None else dtypes.as_dtype(dtype, "as_tensor")
     if isinstance(data, Tensor):
         return data if dtype is None and device is None else data.to(dtype=dtype or data.dtype, device=device)
     a = _make(data, dtype, True)

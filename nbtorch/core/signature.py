@@ -4,6 +4,8 @@
 list, is a tensor argument; everything else is an attribute. `*size` collects integers or one sequence.
 Functions are generated, so that no call ever binds a signature.
 """
+from .dtype import as_dtype, dtype
+
 TENSOR_KINDS = ("Tensor", "Number", "list")
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "axes": "dims", "x": "input", "a": "input"}
 
@@ -102,6 +104,8 @@ def _tuple(names):
 def _prologue(signature, name):
     lines = []
     star = next((p for p in signature.parameters if p.star), None)
+    if any(p.name == "dtype" for p in signature.attrs) and not name.startswith("_"):
+        lines.append(f"    if dtype is not None and type(dtype) is not DTYPE: dtype = AS_DTYPE(dtype, {name!r})\n")
     if signature.takes_renamed:
         lines.append(f"    if renamed: return RETRY({name!r}, FUNCTION[0], locals(), renamed)\n")
     if star:
@@ -133,7 +137,8 @@ def retry_with_pytorch_names(name, function, local, renamed):
 def compile_function(op, source, name, doc, env):
     """Run generated source and return the function, dressed as a public one."""
     holder = [None]
-    scope = {"OP": op, "RETRY": retry_with_pytorch_names, "FUNCTION": holder, **env}
+    scope = {"OP": op, "RETRY": retry_with_pytorch_names, "FUNCTION": holder, "DTYPE": dtype,
+             "AS_DTYPE": as_dtype, **env}
     exec(compile(source, f"<nbtorch op {name}>", "exec"), scope)
     function = holder[0] = scope[name]
     function.__module__, function.__doc__, function.op, function.signature = "nbtorch", doc, op, op.signature

@@ -1,13 +1,14 @@
 """The tensor: an array over a storage, plus its place in the autograd graph. Methods that are ops are bound from the
 table (ops/bind.py); what stands here needs no kernel."""
 import warnings
+import weakref
 
 from ..backend import arrays
 from ..events.bus import bus, emit
 from ..events.records import Tag
 from . import arguments, engine, graph, modes, run, views
 from .device import CPU, Size, strided
-from .dtype import DTYPES, scalar_name
+from .dtype import DTYPES
 from .storage import AliasStorage, born
 
 new = object.__new__
@@ -157,9 +158,9 @@ class Tensor(metaclass=TensorMeta):
     @property
     def requires_grad(self):
         """Whether gradients flow to or through this tensor."""
-        if self._view is not None:
-            views.refresh(self)
-        return self._rg or self._fn is not None
+        if self._rg or self._fn is not None:
+            return True
+        return self._view is not None and self._view.base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -172,7 +173,7 @@ class Tensor(metaclass=TensorMeta):
                                "computed variable in a subgraph that doesn't require differentiation use "
                                "var_no_grad = var.detach().")
         if requires_grad and self._fn is None and self.dtype.category < 2:
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         if self._fn is None:
             self._rg = bool(requires_grad)
         return self
@@ -180,7 +181,9 @@ class Tensor(metaclass=TensorMeta):
     @property
     def is_leaf(self):
         """True for tensors no recorded operation made."""
-        return self.grad_fn is None
+        if self._view is not None and self._view.creation not in views.WHY:
+            views.refresh(self)
+        return self._fn is None
 
     @property
     def grad_fn(self):
@@ -207,15 +210,7 @@ class Tensor(metaclass=TensorMeta):
     @grad.setter
     def grad(self, value):
         if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type "
-                                f"{type(value).__name__}")
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if value._a.shape != self._a.shape:
-                raise RuntimeError(f"assigned grad has data of a different size")
-            if value.dtype is not self.dtype:
-                raise RuntimeError("assigned grad has data of a different type")
+            views.check_grad(self, value)
         self._grad = value
 
     @grad.deleter
@@ -265,21 +260,23 @@ class Tensor(metaclass=TensorMeta):
         """
         engine.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
-    def retain_grad(self):
-        """Fill `.grad` during backward although this is no leaf."""
+    def retain_grad(self, *, again=False):
+        """Fill `.grad` during backward although this is no leaf. `again`: a write gave this tensor a new grad_fn."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._fn is None or self._retain:
+        if again:
+            self._retain.remove()
+        elif self.grad_fn is None or self._retain:
             return
-        import weakref
-        self._retain, me, number = True, weakref.ref(self), self._nr
+        me, number = weakref.ref(self), self._nr
 
         def keep(grads):
             t = me()
             if t is not None and grads[number] is not None:
-                g = grads[number]
+                g = grads[number].clone()         # others go on with this one
                 t._grad = g if t._grad is None else t._grad + g
-        self._fn.register_prehook(keep)
+        self._retain = self._fn.register_prehook(keep)
+        self._fn.retaining += (self._retain.id,)
 
     @property
     def retains_grad(self):
@@ -291,14 +288,15 @@ class Tensor(metaclass=TensorMeta):
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node, number = engine.edge_of(self)
-        if self._fn is None:
-            self._hooks = node                    # keeps the leaf's accumulator alive with its hooks
+        if self._fn is None and self._hooks is None:
+            self._hooks = node.prehooks = node.prehooks or {}     # the leaf keeps them for its next accumulator
 
         def prehook(grads):
             g = grads[number]
             changed = hook(g) if g is not None else None
             if changed is not None:
                 return (*grads[:number], changed, *grads[number + 1:])
+        prehook.__name__ = engine.name_of(hook)
         return node.register_prehook(prehook)
 
     def register_post_accumulate_grad_hook(self, hook):
@@ -337,13 +335,18 @@ class Tensor(metaclass=TensorMeta):
         return a.astype("float32").tolist() if self.dtype.name == "bfloat16" else a.tolist()
 
     def __int__(self):
-        return int(self.item())
+        return int(self._single())
 
     def __float__(self):
-        return float(self.item())
+        return float(self._single())
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(self._single())
+
+    def _single(self):
+        if self._a.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
 
     def __index__(self):
         if self._a.size != 1 or self.dtype.category > 1:

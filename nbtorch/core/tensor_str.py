@@ -179,9 +179,13 @@ def tensor_text(t):
         if not _usual(t.dtype):
             suffixes.append(f"dtype={t.dtype!r}")
         text = _numbers_text(t, len(prefix))
-    node = t.grad_fn
-    if node is not None:
-        suffixes.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
+    try:
+        node = t.grad_fn
+        name = None if node is None else node.name().rsplit("::", 1)[-1]
+    except RuntimeError:                          # a view whose history a write made ambiguous
+        name = "Invalid"
+    if name is not None:
+        suffixes.append(f"grad_fn=<{name}>")
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
     shown = _with_suffixes(prefix + text, suffixes, len(prefix), False)

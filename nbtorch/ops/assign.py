@@ -1,13 +1,15 @@
 """Copies, conversions and writes: clone, copy_, fill_, zero_, to and the dtype and device methods."""
 from ..core.device import CPU, contiguous_format, device, device_of, memory_format, preserve_format
-from ..core.dtype import ALIASES, BY_NAME, DTYPES, dtype as dtype_class
+from ..core.dtype import ALIASES, BY_NAME, DTYPES, as_dtype, dtype as dtype_class
 from ..core.op import OPS, composite, op
 from ..core.tensor import Tensor
+from .rules import check_fits
 
 clone = op("clone(input, *, memory_format=None)", "clone", out=False, vjp={"input": lambda g: g})
 copy = op("copy(input, src: Number, non_blocking: bool=False)", "copy", on="none", inplace=True, node="Copy",
           vjp={"input": lambda g: _zeros(g), "src": lambda g: g})
 fill = op("fill(input, value: Number)", "fill", inplace=True, node="Fill",
+          check=lambda input, value: check_fits(value, input.dtype),
           vjp={"input": lambda g: _zeros(g), "value": lambda g: g.sum()})
 zero = op("zero(input)", "zero", on="none", inplace=True, node="Zero", vjp={"input": lambda g: _zeros(g)})
 _to_copy = op("_to_copy(input, dtype=None, device=None, memory_format=None)", "to_copy", node="ToCopy",
@@ -67,6 +69,8 @@ def _parse_to(args, kwargs):
             dtype = a
         elif isinstance(a, Tensor):
             other = a
+        elif isinstance(a, type):
+            dtype = a
         elif isinstance(a, memory_format):
             form = a
         elif isinstance(a, bool):
@@ -77,6 +81,7 @@ def _parse_to(args, kwargs):
             raise TypeError(f"to() received an invalid combination of arguments - got ({type(a).__name__})")
     if other is not None:
         dtype, where = other.dtype, other.device
+    dtype = None if dtype is None else as_dtype(dtype, "to")
     return dtype, None if where is None else device_of(where), copy_ or (len(rest) > 1 and rest[1]), form
 
 

@@ -1,6 +1,7 @@
 """Limits on gradients. Source: https://docs.pytorch.org/docs/stable/nn.html#utilities"""
 
 import functools
+import types
 import warnings
 
 from ... import ops
@@ -16,8 +17,9 @@ def _as_list(tensors):
 
 
 def _gradients(parameters):
+    generated = isinstance(parameters, types.GeneratorType)
     parameters = _as_list(parameters)
-    if not parameters:
+    if generated and not parameters:
         warnings.warn(
             "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
         )
