@@ -168,3 +168,8 @@ def channels_order(memory_format, ndim):
     """Order of dimensions in memory of a channels-last format."""
     expected = {"channels_last": 4, "channels_last_3d": 5}[memory_format.name]
     return (0, *range(2, ndim), 1) if ndim == expected else tuple(range(ndim))
+
+
+def may_overlap(a, b):
+    """Whether two arrays look at some common stretch of memory."""
+    return np.may_share_memory(a, b)

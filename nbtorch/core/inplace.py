@@ -17,6 +17,10 @@ from .storage import born
 CONSTANT = {"fill", "zero"}                       # these write one value: shared memory locations do no harm
 
 
+OVERLAP = ("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+           "Please clone() the tensor before performing the operation.")
+
+
 def can_cast(source, target):
     """Whether a result of dtype `source` may be stored in `target`: the category must not shrink."""
     return source.category <= target.category or source.category == 1 and target.category == 1
@@ -111,7 +115,7 @@ def call_inplace(op, ts, attrs):
 
 def call_out(op, ts, attrs, out):
     """Call the out= form of an op: results go into the given tensors."""
-    if op.takes_out == "apart":
+    if "apart" in op.out_rules:
         _check_apart(ts, out)
     return store_out(op, call(op, ts, attrs), out)
 
@@ -135,7 +139,9 @@ def store_out(op, result, out):
     if LOCAL.state.grad and (result.requires_grad or out.requires_grad):
         raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation, "
                            "but one of the arguments requires grad.")
-    if op.takes_out in ("exact", "apart") and out.dtype is not result.dtype:
+    if arrays.overlaps_itself(out._a):
+        raise RuntimeError(OVERLAP)
+    if "exact" in op.out_rules and out.dtype is not result.dtype:
         raise RuntimeError(f"{op.name}(): expected out tensor to have dtype {result.dtype!r}, but got {out.dtype!r} instead")
     if not can_cast(result.dtype, out.dtype):
         raise RuntimeError(f"result type {scalar_name(result.dtype)} can't be cast to the desired output type "

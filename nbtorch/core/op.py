@@ -42,6 +42,7 @@ class Op:
         self.on = (on if on is not None else "none" if self.name.startswith("_") else "torch method").split()
         self.inplace, self.check, self.normalize = inplace, check, normalize
         self.takes_out = "torch" in self.on or "linalg" in self.on if out is None else out
+        self.out_rules = tuple(out.split()) if isinstance(out, str) else ()
         if view or many or mutates:
             self.takes_out = bool(out)
         self.deterministic, self.dtypes, self.body = deterministic, dtypes, body

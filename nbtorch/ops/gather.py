@@ -6,7 +6,7 @@ from .index import index
 from .pointwise import where
 from .view import common_shape
 
-index_select = op("index_select(input, dim: int, index)", "index_select",
+index_select = op("index_select(input, dim: int, index)", "index_select", out="apart exact",
                   vjp={"input": lambda g, input_shape, dim, index: g.new_zeros(input_shape).index_add(dim, index, g)})
 index_add = op("index_add(input, dim: int, index, source, *, alpha=1)", "index_add", inplace=True, deterministic=True,
                vjp={"input": lambda g: g, "source": lambda g, dim, index, source_shape, alpha:
@@ -23,7 +23,7 @@ index_copy = op("index_copy(input, dim: int, index, source)", "index_copy", inpl
 index_fill = op("index_fill(input, dim: int, index, value)", "index_fill", inplace=True, out=False,
                 vjp={"input": lambda g, dim, index: g.index_fill(dim, index, 0),
                      "value": lambda g, dim, index: (g - g.index_fill(dim, index, 0)).sum()})
-gather = op("gather(input, dim: int, index, *, sparse_grad: bool=False)", "gather",
+gather = op("gather(input, dim: int, index, *, sparse_grad: bool=False)", "gather", out="apart exact",
             vjp={"input": lambda g, input_shape, dim, index: g.new_zeros(input_shape).scatter_add(dim, index, g)})
 
 
@@ -130,7 +130,7 @@ def index_reduce(input, dim, index, source, reduce, include_self):
 
 # ---- masks
 
-@composite("masked_select(input, mask)")
+@composite("masked_select(input, mask)", out="exact")
 def masked_select(input, mask):
     """The elements where the mask holds, in one dimension; shapes broadcast."""
     if mask.dtype.name != "bool":
@@ -148,7 +148,7 @@ _masked_scatter_backward = op("_masked_scatter_backward(grad, mask, shape: tuple
 
 # ---- positions in the flattened tensor
 
-take = op("take(input, index)", "take", vjp={"input": lambda g, input_shape, index: g.new_zeros(input_shape).put(
+take = op("take(input, index)", "take", out="apart exact", vjp={"input": lambda g, input_shape, index: g.new_zeros(input_shape).put(
     index, g, accumulate=True)})
 put = op("put(input, index, source, accumulate: bool=False)", "put", inplace=True, out=False, vjp={
     "input": lambda g, index, accumulate: g if accumulate else g.put(index, g.new_zeros(index.shape)),

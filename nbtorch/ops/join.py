@@ -17,7 +17,7 @@ def _cat_grads(g, tensors_shape, dim):
 
 
 _CPU_WIDEST = {"cpu": "promote", "cuda": "promote"}
-cat = op("cat(tensors: list, dim: int=0)", "concatenate", rule=rules.promote, amp=_CPU_WIDEST, on="torch",
+cat = op("cat(tensors: list, dim: int=0)", "concatenate", rule=rules.promote, amp=_CPU_WIDEST, on="torch", out="apart",
          vjp={"tensors": _cat_grads})
 alias("concat", cat)
 alias("concatenate", cat)

@@ -327,7 +327,7 @@ def _check_multinomial(input, num_samples, replacement, generator):
 
 
 multinomial = op("multinomial(input, num_samples: int, replacement: bool=False, *, generator=None)", "multinomial",
-                 check=_check_multinomial,
+                 check=_check_multinomial, out="exact",
                  doc="Indices drawn by the weights in the last dimension of `input` (1 or 2 dimensions), as int64.\n\n"
                      "https://docs.pytorch.org/docs/stable/generated/torch.multinomial.html")
 
