@@ -115,20 +115,15 @@ def is_vector(A, B):
     return B._a.ndim == 1 or B._a.ndim == A._a.ndim - 1 and tuple(B._a.shape) == tuple(A._a.shape[:-1])
 
 
-def half_diagonal(X):
-    """The lower triangle with its diagonal halved."""
-    return X.tril() - (X.diagonal(0, -2, -1) * 0.5).diag_embed()
-
-
 # ---- Cholesky
 
 def _cholesky_grad(g, L, upper):
     if upper:
         g, L = g.mH, L.mH
-    inner = half_diagonal(L.mH @ g)
+    inner = L.mH @ g
+    inner = (inner.tril() + inner.tril(-1).mH) * 0.5
     left = solve_triangular(L.mH, inner, upper=True)
-    whole = solve_triangular(L, left, upper=False, left=False)
-    return (whole + whole.mH) * 0.5
+    return solve_triangular(L, left, upper=False, left=False)
 
 
 _cholesky = op("_linalg_cholesky(A, upper: bool=False)", "cholesky_ex", node="LinalgCholeskyEx", nondiff=("info",),

@@ -1,12 +1,24 @@
 """Linear algebra: products, powers and functions of matrices, tensors seen as matrices."""
+import itertools
 import math
 
 from ..core import dtype as dt
 from ..core.op import composite, op
 from ..core.tensor import dim_index
 from . import matmul as _products
-from .linalg import (FP32, check_floats, check_loop, check_square, check_tensor, inv, inverse_of,
-                     joint_batch, linalg_composite, raise_singular, solve)
+from .linalg import (
+    FP32,
+    check_floats,
+    check_loop,
+    check_square,
+    check_tensor,
+    inv,
+    inverse_of,
+    joint_batch,
+    linalg_composite,
+    raise_singular,
+    solve,
+)
 from .view import diagonal as _diagonal
 
 # ---- powers and the exponential
@@ -19,7 +31,9 @@ def _power(A, n):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     if n == 0:
         from .create import eye
-        return eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape).clone()
+        identity = eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape)
+        # the result of a tracked matrix stays tracked, with a gradient of zeros
+        return A.clone().copy_(identity) if A.requires_grad else identity.clone()
     if n < 0:
         A, n = inv(A), -n
     result = None
@@ -210,7 +224,7 @@ def multi_dot(tensors):
         tensors[0] = tensors[0].unsqueeze(0)
     if last:
         tensors[-1] = tensors[-1].unsqueeze(-1)
-    for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
+    for i, (a, b) in enumerate(itertools.pairwise(tensors)):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} "
                                "cannot be multiplied")
@@ -289,7 +303,8 @@ def linalg_vander(x, N):
     if x.dtype.category == 0 or x.dtype.category >= 2 and x.dtype.itemsize == 2:
         raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
                            f"{dt.scalar_name(x.dtype)}")
-    n = N if N is not None else x.shape[-1] if x.dim() else 1
+    x = x.reshape(1) if not x.dim() else x
+    n = x.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
     return _powers(x, n)

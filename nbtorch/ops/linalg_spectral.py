@@ -8,8 +8,16 @@ from ..core.modes import is_grad_enabled
 from ..core.op import op
 from ..core.tensor import Tensor
 from . import rules
-from .linalg import (FP32, check_floats, check_loop, check_matrix, check_square, check_tensor, linalg_composite,
-                     linalg_op)
+from .linalg import (
+    FP32,
+    check_floats,
+    check_loop,
+    check_matrix,
+    check_square,
+    check_tensor,
+    linalg_composite,
+    linalg_op,
+)
 
 
 def eye_like(X):

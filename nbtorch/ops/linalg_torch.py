@@ -8,7 +8,8 @@ from ..core.results import named_result
 from . import linalg as basic
 from .linalg import FP32, check_floats, check_loop, check_square, check_tensor
 from .linalg_lu import lu_factor_ex
-from .linalg_spectral import decompose, pseudo_inverse, qr as linalg_qr
+from .linalg_spectral import decompose, pseudo_inverse
+from .linalg_spectral import qr as linalg_qr
 from .pointwise import where
 
 
@@ -176,4 +177,52 @@ def lu(input, pivot, get_infos):
     warnings.warn("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
                   "removed in a future PyTorch release.", UserWarning, stacklevel=3)
     LU, pivots, info = lu_factor_ex(input, pivot=pivot)
-    return (LU, pivots, info) if get_infos else (LU, pivots)
+    if get_infos:
+        return named_result(("_lu_with_info", "LU", "pivots", "info"), (LU, pivots, info))
+    return LU, pivots
+
+
+# ---- of low rank
+
+def _basis(A, q, niter):
+    """Orthonormal columns that nearly span A's range, from q random combinations of its columns.
+
+    N. Halko, P.-G. Martinsson, J. A. Tropp, SIAM Review 53 (2011), algorithm 4.4
+    """
+    from .random import randn
+    Q = linalg_qr(A @ randn(A.shape[-1], q, dtype=A.dtype, device=A.device))[0]
+    for _ in range(niter):
+        Q = linalg_qr(A.mH @ Q)[0]
+        Q = linalg_qr(A @ Q)[0]
+    return Q
+
+
+@composite("svd_lowrank(A, q: int=6, niter: int=2, M: Tensor=None)", on="torch", out=False)
+def svd_lowrank(A, q, niter, M):
+    """The q largest singular values of A - M and their vectors (U, S, V), by random projection.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.svd_lowrank.html
+    """
+    if M is not None:
+        A = A - M.broadcast_to(A.shape)
+    swap = A.shape[-2] < A.shape[-1]
+    A = A.mH if swap else A
+    Q = _basis(A, q, niter)
+    U, S, Vh = decompose(Q.mH @ A, False)
+    U, V = Q @ U, Vh.mH
+    return (V, S, U) if swap else (U, S, V)
+
+
+@composite("pca_lowrank(A, q=None, center: bool=True, niter: int=2)", on="torch", out=False)
+def pca_lowrank(A, q, center, niter):
+    """Principal components of the rows of A as (U, S, V), by random projection.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.pca_lowrank.html
+    """
+    least = min(A.shape[-2:])
+    q = min(6, least) if q is None else q
+    if not 0 <= q <= least:
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={least}")
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return svd_lowrank(A - A.mean(-2, True) if center else A, q, niter, None)
