@@ -19,9 +19,10 @@ refuses a whole batch that breaks the schema, so cut long texts with `short`.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from .plain import dump, short  # noqa: F401  for those who send, as part of this module
 
 VERSION = 1
 DATA_TARGET = "nbtorch.data"
@@ -370,26 +371,3 @@ class Batch:
     dropped: int = 0
     request: int | None = None
     items: Annotated[list[Item], Limit(2_000)]
-
-
-def dump(message: Any) -> Any:
-    """Plain dicts, lists, strings and finite numbers of a message, as JSON has them; NaN becomes a word."""
-    if isinstance(message, float):
-        if math.isfinite(message):
-            return message
-        return "nan" if math.isnan(message) else "inf" if message > 0 else "-inf"
-    if message is None or isinstance(message, (str, int)):
-        return message
-    if isinstance(message, (list, tuple)):
-        return [dump(item) for item in message]
-    if is_dataclass(message):
-        return {each.name: dump(getattr(message, each.name)) for each in fields(message)}
-    raise TypeError(f"a message cannot hold a {type(message).__name__}")
-
-
-def short(text: str, size: int = 200) -> str:
-    """The text, cut to `size` characters with an ellipsis in the middle, since both ends of a path matter."""
-    if len(text) <= size:
-        return text
-    left = (size - 1) // 2
-    return text[:left] + "…" + text[len(text) - (size - 1 - left) :]
