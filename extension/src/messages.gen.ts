@@ -21,6 +21,7 @@ export interface Batch {
     | MemoryHistory
     | MemoryTop
     | MemoryCell
+    | KernelCalls
     | AmpSummary
     | ProfileTable
     | ClusterState
@@ -215,6 +216,34 @@ export interface MemoryCell {
   delta: number;
   alive: number;
   label: string;
+}
+/**
+ * Calls answered so far, by provider in the order they are asked; those that answered none are left out.
+ */
+export interface KernelCalls {
+  kind: 'kernel.calls';
+  /**
+   * @maxItems 16
+   */
+  providers: ProviderCalls[];
+}
+/**
+ * Calls that one provider of kernels answered, and its busiest kernels, busiest first.
+ */
+export interface ProviderCalls {
+  provider: string;
+  calls: number;
+  /**
+   * @maxItems 10
+   */
+  busiest: KernelCount[];
+}
+/**
+ * How often one kernel answered.
+ */
+export interface KernelCount {
+  name: string;
+  calls: number;
 }
 /**
  * What autocast and the gradient scaler did.

@@ -209,6 +209,31 @@ class MemoryCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCount:
+    """How often one kernel answered."""
+
+    name: Name
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderCalls:
+    """Calls that one provider of kernels answered, and its busiest kernels, busiest first."""
+
+    provider: Name
+    calls: int
+    busiest: Annotated[list[KernelCount], Limit(10)] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCalls:
+    """Calls answered so far, by provider in the order they are asked; those that answered none are left out."""
+
+    kind: Literal["kernel.calls"] = "kernel.calls"
+    providers: Annotated[list[ProviderCalls], Limit(16)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DtypeCount:
     """How often an op ran in one dtype."""
 
@@ -353,6 +378,7 @@ Item = (
     | MemoryHistory
     | MemoryTop
     | MemoryCell
+    | KernelCalls
     | AmpSummary
     | ProfileTable
     | ClusterState

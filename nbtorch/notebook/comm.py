@@ -84,7 +84,7 @@ class Hub:
                     )
                 ]
             self.wake()
-            return [self.status(), *self.everything()]
+            return [self.status(), *self.everything(), self.session.calls.message()]
         if isinstance(request, M.SnapshotRequest):
             return [self.status(), *self.everything()]
         if isinstance(request, M.DetailRequest):
@@ -194,16 +194,15 @@ class Hub:
             self.flush()
 
     def flush(self):
-        """Send what is queued, a memory sample, and now and then everything again while a cell runs."""
+        """Send what is queued and what is counted, and now and then everything again while a cell runs."""
         session, now = self.session, time.monotonic()
-        fresh = session.sample()
+        fresh = [item for item in (session.sample(), session.calls.fresh()) if item is not None]
         with self.lock:
             if self.data is None:
                 return
             items = [self.pending.pop(key) for key in self.order]
             self.order.clear()
-        if fresh is not None:
-            items.append(fresh)
+        items += fresh
         busy = session.busy
         if busy and now - self.resent > RESEND:
             self.resent = now

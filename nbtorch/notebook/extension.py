@@ -27,6 +27,7 @@ class Session:
         self.marker = places.Marker(self.cells)
         self.graphs = live.Graphs(self.cells.source)
         self.history = live.History()
+        self.calls = live.Calls()
         self.names = live.Names(shell.user_ns)
         self.hub = Hub(self)
         self.sampler = live.Sampler(self.sampled, self.names, self.hub.listening, lambda: self.cells.current)

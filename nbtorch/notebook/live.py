@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from ..backend import registry
 from ..core.graph import AccumulateGrad
 from ..events import messages as M
 from ..events import records as R
@@ -276,3 +277,39 @@ def top(lives, names, limit=20):
         if len(found) >= limit:
             break
     return M.MemoryTop(count=len(ordered), tensors=found)
+
+
+def kernel_calls(counts, most=5):
+    """KernelCalls of {provider: {kernel: calls}}, as `registry.counts` gives them."""
+    providers = [
+        M.ProviderCalls(
+            provider=provider,
+            calls=sum(counts[provider].values()),
+            busiest=[
+                M.KernelCount(name=M.short(name), calls=calls)
+                for name, calls in sorted(counts[provider].items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+            ],
+        )
+        for provider in dict.fromkeys([*registry.PROVIDERS, "numpy", *counts])
+        if counts.get(provider)
+    ]
+    return M.KernelCalls(providers=providers)
+
+
+class Calls:
+    """Tells when kernels have answered more calls: looks at most once an interval."""
+
+    def __init__(self, interval=1.0):
+        self.interval, self.last, self.told = interval, -math.inf, {}
+
+    def message(self):
+        """KernelCalls as of now, for a page that comes late."""
+        return kernel_calls(registry.counts())
+
+    def fresh(self):
+        """KernelCalls when they have changed since this was last told, else None."""
+        now = time.monotonic()
+        if now - self.last < self.interval:
+            return None
+        self.last, before, self.told = now, self.told, registry.counts()
+        return kernel_calls(self.told) if self.told != before else None

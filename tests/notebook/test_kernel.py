@@ -3,6 +3,7 @@ front end.
 """
 
 import os
+import time
 import warnings
 from pathlib import Path
 
@@ -80,9 +81,11 @@ def test_without_a_front_end_nothing_is_sent_or_watched(k):
 
 
 def test_requests_are_answered_while_a_cell_trains(k):
+    begun = time.monotonic()
     rpc, first = hello(k)
     schema.check_batch(first)
     status = next(item for item in first["items"] if item["kind"] == "status")
+    assert "kernel.calls" in kinds([first])
     data = status["data_comm"]
     assert data and status["training"] is False
     cell = k.start_cell("train(4)")
@@ -116,6 +119,12 @@ def test_requests_are_answered_while_a_cell_trains(k):
         schema.check_batch(batch)
     assert kinds(batches) >= {"graph.snapshot", "graph.values", "memory.sample", "status"}
     assert len(batches) <= 4.5 * 20 + 10
+    calls = [
+        item["providers"] for batch in batches for item in batch["items"] if item["kind"] == "kernel.calls"
+    ]
+    assert 2 <= len(calls) <= time.monotonic() - begun + 1  # once a second, while it changes
+    totals = [sum(each["calls"] for each in providers) for providers in calls]
+    assert totals == sorted(set(totals)) and totals[-1] > 100
     assert any(item["kind"] == "status" and item["training"] for batch in batches for item in batch["items"])
     snapshots = sum(item["kind"] == "graph.snapshot" for batch in batches for item in batch["items"])
     assert snapshots >= 2  # sent again while busy, for a page that was reloaded

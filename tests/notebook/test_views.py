@@ -164,3 +164,34 @@ def test_norms_tell_nan_and_skip_the_huge():
     assert live.norm(SimpleNamespace(_a=np.array([3.0, 4.0]))) == 5.0
     assert live.norm(SimpleNamespace(_a=np.array([np.nan]))) != live.norm(SimpleNamespace(_a=np.array([1.0])))
     assert live.norm(SimpleNamespace(_a=np.zeros(live.NORM_LIMIT + 1, "int8"))) is None
+
+
+def test_kernel_calls_are_told_by_provider_busiest_first():
+    counts = {"numpy": {"add": 3, "mul": 3, "sum": 5}, "elsewhere": {"add": 1}, "onednn": {EVIL * 9: 2}}
+    message = live.kernel_calls(counts, most=2)
+    assert [(each.provider, each.calls) for each in message.providers] == [
+        ("onednn", 2),
+        ("numpy", 11),
+        ("elsewhere", 1),
+    ]
+    assert [each.name for each in message.providers[1].busiest] == ["sum", "add"]
+    schema.check_batch(M.dump(M.Batch(seq=1, items=[message])))
+
+
+def test_kernel_calls_are_told_once_an_interval_while_they_change(monkeypatch):
+    counts, now = [{}], [100.0]
+    monkeypatch.setattr(live.registry, "counts", lambda: dict(counts[0]))
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    calls = live.Calls(interval=1.0)
+    assert calls.fresh() is None  # nothing has been called
+    counts[0] = {"numpy": {"add": 1}}
+    now[0] += 0.9
+    assert calls.fresh() is None and calls.message().providers[0].calls == 1
+    now[0] += 0.2
+    assert calls.fresh().providers[0].calls == 1  # what one page asked for is still told to the others
+    now[0] += 5
+    assert calls.fresh() is None
+    counts[0] = {"numpy": {"add": 2}}
+    assert calls.fresh() is None
+    now[0] += 1
+    assert calls.fresh().providers[0].calls == 2

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { STILL } from '../host';
 import type { MemoryTop } from '../messages.gen';
 import type { View } from '../panels';
 import type { Kept, Newest } from '../store';
 import { EMPTY, reduce } from '../store';
-import type { MemoryView } from '../views/memory';
+import { MemoryView } from '../views/memory';
 import type { DrawnBy, Nothing } from '../views/newest';
 import { drawNewest } from '../views/newest';
 import { golden, stateOf } from './golden';
@@ -32,5 +33,24 @@ describe('the newest message of a kind', () => {
     expect(seen).toEqual([212]);
     show({}, drawn);
     expect(seen).toEqual([212, undefined]);
+  });
+});
+
+describe('kernel.calls', () => {
+  it('is one line of text with a label, and gone with its message', () => {
+    const root = document.createElement('div');
+    const view = new MemoryView(root, STILL);
+    const line = root.querySelector<HTMLElement>("[role='note']")!;
+    view.update(EMPTY);
+    expect(line.hidden).toBe(true);
+    view.update(stateOf('others'));
+    expect(line.hidden).toBe(false);
+    expect(line.textContent).toBe('kernels: oneDNN 1,204 · numba 880 · NumPy 5,310');
+    expect(line.getAttribute('aria-label')).toContain('oneDNN 1,204 (addmm 1,000, relu 204); numba 880 (<img src=x');
+    expect(line.title.split('\n')[2]).toBe('NumPy 5,310');
+    expect(root.querySelector('img')).toBeNull();
+    view.update(EMPTY);
+    expect(line.hidden).toBe(true);
+    view.dispose();
   });
 });

@@ -30,6 +30,7 @@ describe('golden batches', () => {
     expect(others.newest['amp.summary']?.casts).toBe(24);
     expect(others.newest['profile.table']?.rows).toHaveLength(1);
     expect(others.newest['cluster.state']?.ranks).toHaveLength(2);
+    expect(others.newest['kernel.calls']?.providers).toHaveLength(3);
     expect(others.failure?.code).toBe('unknown-id');
   });
 });

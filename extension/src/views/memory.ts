@@ -1,7 +1,7 @@
 import { make, makeButton, setText } from '../dom';
 import { formatBytes, formatPlace, formatShape, shortDtype } from '../format';
 import type { Host } from '../host';
-import type { MemoryCell, MemorySample, MemoryTop, TopTensor } from '../messages.gen';
+import type { KernelCalls, MemoryCell, MemorySample, MemoryTop, TopTensor } from '../messages.gen';
 import type { Newest, State } from '../store';
 import type { Category } from '../theme';
 import { CATEGORIES } from '../theme';
@@ -11,11 +11,18 @@ import { Timeline } from './timeline';
 
 /** How often the list of the largest tensors is asked for while it can be seen. */
 const TOP_EVERY_MS = 3000;
+const PROVIDERS = new Map([
+  ['onednn', 'oneDNN'],
+  ['numpy', 'NumPy'],
+  ['cupy', 'CuPy']
+]);
+const COUNT = new Intl.NumberFormat('en-US');
 
 /** Live memory: how much and of what kind, over time, in which tensors and by which cells. */
 export class MemoryView {
-  readonly draws: Draws<'memory.top'> = {
-    'memory.top': top => this.showTop(top)
+  readonly draws: Draws<'memory.top' | 'kernel.calls'> = {
+    'memory.top': top => this.showTop(top),
+    'kernel.calls': calls => this.showCalls(calls)
   };
 
   private readonly cards = make('div', 'nbt-cards');
@@ -24,6 +31,7 @@ export class MemoryView {
   private readonly timeline: Timeline;
   private readonly top = make('section', 'nbt-section');
   private readonly cells = make('section', 'nbt-section');
+  private readonly calls = make('div', 'nbt-under nbt-number', '', { role: 'note' });
   private readonly values = new Map<string, HTMLElement>();
   private readonly parts = new Map<Category, { bar: HTMLElement; text: HTMLElement }>();
   private drawn: Newest = {};
@@ -38,8 +46,8 @@ export class MemoryView {
     this.timeline = new Timeline(host);
     this.makeCards();
     this.makeGauge();
-    this.top.hidden = this.cells.hidden = true;
-    root.append(this.cards, this.bar, this.legend, this.timeline.node, this.top, this.cells);
+    this.top.hidden = this.cells.hidden = this.calls.hidden = true;
+    root.append(this.cards, this.bar, this.legend, this.timeline.node, this.top, this.cells, this.calls);
     this.timer = window.setInterval(() => this.askTop(), TOP_EVERY_MS);
     this.askTop();
   }
@@ -206,6 +214,21 @@ export class MemoryView {
       table.append(row);
     }
     this.cells.replaceChildren(this.title(tr('Cells'), ''), table);
+  }
+
+  /** Who computed: calls by provider, and the busiest kernels for those who point at it or listen. */
+  private showCalls(calls: KernelCalls | null): void {
+    const { tr } = this.host;
+    const all = (calls?.providers ?? []).map(({ provider, calls, busiest }) => {
+      const text = `${PROVIDERS.get(provider) ?? provider} ${COUNT.format(calls)}`;
+      const more = busiest.map(each => `${each.name} ${COUNT.format(each.calls)}`).join(', ');
+      return { text, whole: more === '' ? text : `${text} (${more})` };
+    });
+    this.calls.hidden = all.length === 0;
+    setText(this.calls, tr('kernels: %1', all.map(each => each.text).join(' · ')));
+    this.calls.title = all.map(each => each.whole).join('\n');
+    const spoken = all.map(each => each.whole).join('; ');
+    this.calls.setAttribute('aria-label', tr('Kernel calls answered so far: %1', spoken));
   }
 
   private title(text: string, more: string): HTMLElement {

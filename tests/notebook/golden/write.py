@@ -179,6 +179,19 @@ def memory():
     ]
 
 
+def kernel_calls():
+    """Who answered: a provider with busy kernels, one with a hostile name, one that names none."""
+    busy = [m.KernelCount(name="addmm", calls=1_000), m.KernelCount(name="relu", calls=204)]
+    bad = [m.KernelCount(name="<img src=x onerror=alert(1)>", calls=880)]
+    return m.KernelCalls(
+        providers=[
+            m.ProviderCalls(provider="onednn", calls=1_204, busiest=busy),
+            m.ProviderCalls(provider="numba", calls=880, busiest=bad),
+            m.ProviderCalls(provider="numpy", calls=5_310),
+        ]
+    )
+
+
 def others():
     """One of each message that no other file holds."""
     casts = [
@@ -194,6 +207,7 @@ def others():
         m.AmpSummary(ops=casts, casts=24, cached_casts=6, cast_bytes=98304, saved_bytes=49152, scale=65536.0),
         m.ProfileTable(title="step", run=5, wall_us=1200.0, rows=[row]),
         m.ClusterState(backend="shm", ranks=ranks),
+        kernel_calls(),
         m.Error(code="unknown-id", text="node 99 is not known"),
     ]
 
