@@ -70,11 +70,12 @@ def environment(folder):
 def server(folder, notebooks):
     """A JupyterLab that serves the folder `notebooks`; gives its address and token. Everything is gone afterwards."""
     port, token = free_port(), secrets.token_hex(16)
-    log = open(folder / "server.log", "w+", encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",
-         f"--IdentityProvider.token={token}", "--expose-app-in-browser", f"--ServerApp.root_dir={notebooks}"],
-        env=environment(folder), stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+    log = folder / "server.log"
+    with log.open("wb") as into:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",
+             f"--IdentityProvider.token={token}", "--expose-app-in-browser", f"--ServerApp.root_dir={notebooks}"],
+            env=environment(folder), stdout=into, stderr=subprocess.STDOUT, cwd=folder)
     try:
         _wait_until_up(process, f"http://127.0.0.1:{port}/api?token={token}", log)
         yield f"http://127.0.0.1:{port}", token
@@ -85,7 +86,6 @@ def server(folder, notebooks):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        log.close()
 
 
 def _wait_until_up(process, url, log, seconds=120):
@@ -97,8 +97,7 @@ def _wait_until_up(process, url, log, seconds=120):
             time.sleep(0.3)
             continue
         break
-    log.flush()
-    raise RuntimeError("JupyterLab did not start:\n" + Path(log.name).read_text(encoding="utf-8")[-4000:])
+    raise RuntimeError("JupyterLab did not start:\n" + log.read_text(encoding="utf-8")[-4000:])
 
 
 @contextlib.contextmanager
@@ -183,7 +182,7 @@ class Lab:
             return notebook.activeCellIndex;
         }""", source)
 
-    # ---- the panel ---------------------------------------------------------------------------------------------------------
+    # ---- the panel -----------------------------------------------------------------
 
     def panel(self, name):
         """A fact the panel tells about itself: Link, Step, Nodes, Samples."""

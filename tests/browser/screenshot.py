@@ -1,4 +1,4 @@
-"""`python -m tests.browser.screenshot docs/images`: the README's pictures, taken of the first-light notebook while it trains."""
+"""`python -m tests.browser.screenshot docs/images`: the README's picture, taken while the first notebook trains."""
 import shutil
 import sys
 import tempfile
@@ -19,7 +19,7 @@ def wide_panel(lab, share):
 
 
 def shoot(folder, target):
-    """Run the notebook up to its training, and take the panel's pictures in the middle of it."""
+    """Run the notebook up to its training, and take the picture in the middle of it."""
     (folder / "notebooks").mkdir()
     shutil.copy(jupyter.ROOT / "notebooks" / NOTEBOOK, folder / "notebooks")
     with jupyter.server(folder, folder / "notebooks") as (url, token), jupyter.browser(folder, (1440, 860)) as page:
@@ -38,20 +38,16 @@ def shoot(folder, target):
         page.wait_for_timeout(700)
         assert lab.running(), "the training ended before the picture was taken"
         page.screenshot(path=str(target / "graph.png"))
-        lab.command("nbtorch:show-memory")
-        page.wait_for_timeout(700)
-        page.locator("#nbtorch-panel").screenshot(path=str(target / "memory.png"))
         lab.finish(training)
 
 
 def main():
-    """Write graph.png and memory.png into the folder named on the command line."""
+    """Write graph.png into the folder named on the command line."""
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         shoot(Path(folder), target)
-    for name in ("graph.png", "memory.png"):
-        print(target / name, (target / name).stat().st_size, "bytes")
+    print(target / "graph.png", (target / "graph.png").stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The first-light notebook in JupyterLab in Chromium: it runs, and the panel beside it tells the truth while it does."""
+"""The first-light notebook in JupyterLab in Chromium: it runs, and the panel beside it tells the truth meanwhile."""
 import importlib.util
 import re
 import shutil
@@ -107,7 +107,8 @@ def test_the_notebook_runs_and_the_graph_appears_while_it_trains(lab):
         lab.click_box("3")
         lab.page.wait_for_selector('#nbtorch-panel .nbt-detail[data-nbtorch-detail="m:3"]')
         assert "Conv2d" in lab.page.inner_text("#nbtorch-panel .nbt-detail")
-        assert lab.page.evaluate("() => getComputedStyle(document.querySelector('#nbtorch-panel .nbt-outline')).opacity") == "0"
+        cover = "() => getComputedStyle(document.querySelector('#nbtorch-panel .nbt-outline')).opacity"
+        assert lab.page.evaluate(cover) == "0", "the outline covers the box that was clicked"
         assert lab.running(), "the training cell ended before the panel could follow it"
         assert int(lab.panel("samples")) > 2
         lab.finish(index)
@@ -131,7 +132,7 @@ def test_a_drawn_number_follows_the_step_within_a_second_and_is_the_kernels_own(
         seen = [at for at, text in drawn if text == real(norm) and at >= when - 0.01]
         if seen:
             delays.append(seen[0] - when)
-    assert len(delays) >= 15, f"{len(delays)} of {len(told)} steps were seen drawn; numbers {[real(n) for _, n, _ in told]}"
+    assert len(delays) >= 15, f"{len(delays)} of {len(told)} steps were seen drawn: {[real(n) for _, n, _ in told]}"
     print(f"drawn after {statistics.median(delays) * 1e3:.0f} ms in the median, {max(delays) * 1e3:.0f} ms at most, "
           f"{len(delays)} of {len(told)} steps")
     assert max(delays) < 1.0

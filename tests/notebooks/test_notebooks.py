@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed; notebooks cannot be run")
-import nbformat                                                                     # noqa: E402
-import psutil                                                                       # noqa: E402
-from jupyter_client.kernelspec import KernelSpec                                    # noqa: E402
-from jupyter_client.manager import AsyncKernelManager                               # noqa: E402
+import nbformat
+import psutil
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -56,11 +56,15 @@ def check_providers(client, notebook):
 
 
 def execute(path, folder, leaves=()):
-    """Run a notebook in private folders with cold compile caches; returns it with outputs. `leaves`: files it may leave."""
+    """Run a notebook in private folders with cold compile caches; returns it with outputs.
+
+    leaves: names of files that it may leave behind.
+    """
     work = folder / "work"
     work.mkdir(parents=True, exist_ok=True)
     notebook = read(path)
-    env = {**os.environ, MARK: str(folder), "IPYTHONDIR": str(folder / "ipython"), "NUMBA_CACHE_DIR": str(folder / "numba"),
+    env = {**os.environ, MARK: str(folder), "IPYTHONDIR": str(folder / "ipython"),
+           "NUMBA_CACHE_DIR": str(folder / "numba"),
            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
     client = nbclient.NotebookClient(notebook, timeout=600, kernel_manager_class=ThisPython,
                                      resources={"metadata": {"path": str(work)}})

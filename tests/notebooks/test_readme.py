@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pyte
 
 @pytest.mark.slow
 def test_the_tour_runs(tmp_path):
-    blocks = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+    blocks = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 8
     path = tmp_path / "tour.ipynb"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(block.rstrip("\n")) for block in blocks])
