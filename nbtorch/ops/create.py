@@ -4,6 +4,7 @@ from ..core.device import device_of
 from ..core.modes import default_device
 from ..core.op import composite, op
 from ..core.tensor import Tensor
+from .rules import check_fits
 
 OPTIONS = "dtype=None, layout=None, device=None, pin_memory: bool=False, requires_grad: bool=False"
 LIKE = "dtype=None, layout=None, device=None, pin_memory: bool=False, requires_grad: bool=False, memory_format=None"
@@ -73,15 +74,8 @@ def full(size, fill_value, dtype, layout, device, pin_memory, requires_grad):
     value = _number_of(fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else dt.from_python(value)
-    _check_number(value, dtype)
+    check_fits(value, dtype)
     return placed(_full_new(_sizes(size), value, dtype), device, requires_grad)
-
-
-def _check_number(value, dtype):
-    if isinstance(value, complex) and not dtype.is_complex:
-        raise RuntimeError(
-            f"value cannot be converted to type {dt.LONG_NAMES.get(dtype.name, dtype.name)} without overflow"
-        )
 
 
 @composite(f"scalar_tensor(s: float, *, {OPTIONS})", on="torch", out=False)
@@ -229,7 +223,7 @@ def ones_like(input, dtype, layout, device, pin_memory, requires_grad, memory_fo
 def full_like(input, fill_value, dtype, layout, device, pin_memory, requires_grad, memory_format):
     """One number in shape, dtype and dimension order of the input."""
     value = _number_of(fill_value)
-    _check_number(value, dtype or input.dtype)
+    check_fits(value, dtype or input.dtype)
     return _like(input, dtype, device, requires_grad, memory_format, value)
 
 

@@ -156,7 +156,6 @@ def setitem(self, idx, value):
 
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
     """
-    from ..core.modes import LOCAL
     if not isinstance(value, Tensor):
         if hasattr(value, "item") and not getattr(value, "shape", ()) and not isinstance(value, (int, float, complex)):
             value = value.item()                  # NumPy scalars
@@ -164,12 +163,13 @@ def setitem(self, idx, value):
             raise TypeError(f"can't assign a {_type_name(value)} to a {self.type()}")
     part, tensors = _resolve(self, _key(idx))
     if tensors:
+        if isinstance(value, Tensor) and value._a.ndim == 0 and [i.dtype.name for i in tensors if i is not None] == ["bool"]:
+            value = value.to(part.dtype)          # through one mask, a single value is filled in
         OPS["index_put"].inplace_function(part, tensors, _like(value, part))
     elif isinstance(value, Tensor):
         part.copy_(_shorter(value, part))
     else:
         part.fill_(value)
-    del LOCAL
 
 
 def _type_name(value):

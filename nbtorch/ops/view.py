@@ -100,7 +100,7 @@ def expand_as(input, other):
     return expand(input, *other._a.shape)
 
 
-@composite("broadcast_to(input, size: tuple)", out=False)
+@composite("broadcast_to(input, *size)", out=False)
 def broadcast_to(input, size):
     """Expanded to `size`."""
     return expand(input, *size)

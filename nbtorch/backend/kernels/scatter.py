@@ -30,8 +30,8 @@ def _check(xp, a, index, dim, name, source=None):
             )
     low, high = int(index.min()), int(index.max())
     if low < 0 or high >= have[dim]:
-        raise IndexError(f"index {high if high >= have[dim] else low} is out of bounds for dimension {dim} with size "
-                         f"{have[dim]}")
+        raise RuntimeError(f"index {high if high >= have[dim] else low} is out of bounds for dimension {dim} with size "
+                           f"{have[dim]}")
 
 
 def _corner(a, index, dim):
