@@ -50,8 +50,9 @@ def alone(g):
         and s.data.nbytes == g._a.nbytes
 
 
-def accumulate(variable, g):
-    """Add `g` to `variable.grad`; takes the memory over when nobody else holds it."""
+def accumulate(variable, g, holders=0):
+    """Add `g` to `variable.grad`; takes the memory over when nobody else holds it (but for `holders` local variables
+    of the caller)."""
     if g is None:
         return
     m = LOCAL.state
@@ -59,7 +60,7 @@ def accumulate(variable, g):
     if old is None:
         if m.grad:
             variable._grad = g
-        elif getrefcount(g) <= EXCLUSIVE and alone(g):
+        elif getrefcount(g) <= EXCLUSIVE + holders and alone(g):
             variable._grad = g if g._fn is None and g._view is None else g.detach()
         else:
             variable._grad = g.detach().clone()
@@ -235,22 +236,29 @@ class Task:
             self.capture(node, grads)
             if node not in needed or not any(e is not None and e[0] in needed for e in node.edges):
                 return
-        results = self.hooked(node, grads) if node.hooks or bus.subscribers else node.run(grads)
+        watched = bus.subscribers
+        results = self.hooked(node, grads) if node.hooks or watched else node.run(grads)
         grads = None
         if not self.keep:
             node.release()
-        i, metas = 0, node.metas
+        i, metas, leaves = 0, node.metas, self.leaves
         for edge in node.edges:
             if edge is not None:
                 target, number = edge
                 g, results[i] = results[i], None
+                leaf = type(target) is AccumulateGrad
                 if g is not None and (needed is None or target in needed):
                     meta = metas[i]
                     if g._a.shape != meta[0] or (g._key ^ meta[1]) & ~1:
                         g = fit(g, meta)
-                    self.add(target, number, g)
+                    if leaf and leaves[target] == 1 and needed is None and not watched and target not in self.buffers \
+                            and target.prehooks is None and target.hooks is None:
+                        leaves[target], leaf = 0, False   # the usual leaf: its one gradient goes straight in
+                        accumulate(target.variable, g, 1)
+                    else:
+                        self.add(target, number, g)
                 g = None
-                if type(target) is AccumulateGrad:
+                if leaf:
                     self.serve(target)
             i += 1
 
@@ -304,7 +312,19 @@ def _as_list(value):
     return [value] if hasattr(value, "_a") else [value] if value is None else list(value)
 
 
+def _start_one(t, g):
+    """`_start` for one tensor and a gradient that fits it as it is: what every training step does."""
+    edge = edge_of(t)
+    if edge is None or g is not None and (not hasattr(g, "_a") or g._a.shape != t._a.shape or g._key != t._key):
+        return None
+    return [t], [edge], [implicit_gradient(t) if g is None else g]
+
+
 def _start(tensors, grads):
+    if hasattr(tensors, "_a"):
+        found = _start_one(tensors, grads)
+        if found is not None:
+            return found
     tensors = _as_list(tensors)
     grads = [None] * len(tensors) if grads is None else _as_list(grads)
     if len(grads) != len(tensors):

@@ -165,6 +165,7 @@ def look(parent, array, op, attrs, number, m):
     t._key = (parent._key & ~1) | (array.ndim > 0)
     if array.dtype.num != parent._a.dtype.num:
         t._key = (code_of(array) << 1) | (array.ndim > 0)
-    creation = "multi" if number is not None else "" if m.grad else "no_grad"
-    views.attach(t, parent, op, attrs, number, creation)
+    if m.grad or m.phase == "forward":            # inside backward nobody ever sees the base of such a view
+        creation = "multi" if number is not None else "" if m.grad else "no_grad"
+        views.attach(t, parent, op, attrs, number, creation)
     return t

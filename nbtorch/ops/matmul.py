@@ -6,7 +6,7 @@ from ..core.op import alias, composite, op
 from ..core.tensor import Tensor, dim_index
 from . import rules
 from .pointwise import mul
-from .view import broadcast_shapes
+from .view import broadcast_shapes, transpose
 
 _LOW = "low"
 _CUDA_LOW = {"cuda": "low"}
@@ -44,7 +44,16 @@ def _check_inner(name, a, b):
         raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})")
 
 
-mm = op("mm(input, mat2)", "mm", rule=rules.must_match("mm"), amp=_LOW, check=_matrices("mm", 2, 2),
+_refuse_mm = _matrices("mm", 2, 2)
+
+
+def _check_mm(input, mat2):
+    a, b = input._a.shape, getattr(mat2, "_a", input._a).shape
+    if len(a) != 2 or len(b) != 2 or a[1] != b[0]:
+        _refuse_mm(input, mat2)
+
+
+mm = op("mm(input, mat2)", "mm", rule=rules.must_match("mm"), amp=_LOW, check=_check_mm,
         vjp={"input": lambda g, mat2: mm(g, _h(mat2)),
              "mat2": lambda g, input, mat2_strides: _right_gradient(input, g, mat2_strides)},
         flops=lambda input_shape, mat2_shape: 2 * input_shape[0] * input_shape[1] * mat2_shape[1])
@@ -63,8 +72,9 @@ def _right_gradient(left, g, strides):
 
 def _h(t):
     """The conjugate transpose of the last two dimensions."""
-    t = t.transpose(-2, -1)
-    return t.conj() if t.is_complex() else t
+    complex_ = t.dtype.is_complex
+    t = transpose(t, -2, -1)
+    return t.conj() if complex_ else t
 
 
 def _vectors(name):

@@ -67,8 +67,11 @@ def view_dtype(a, dtype):
 @kernel("transpose")
 def transpose(xp, a, dim0, dim1):
     """Two dimensions exchanged."""
-    dim0, dim1 = wrap_dim(dim0, a.ndim), wrap_dim(dim1, a.ndim)
-    return a.swapaxes(dim0, dim1) if a.ndim else a[...]
+    try:
+        return a.swapaxes(dim0, dim1)
+    except (IndexError, ValueError):              # AxisError: a dimension out of range, or no dimensions at all
+        dim0, dim1 = wrap_dim(dim0, a.ndim), wrap_dim(dim1, a.ndim)
+        return a[...]
 
 
 @kernel("permute")
