@@ -120,7 +120,7 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
     def run(self, grads):
-        from .engine import accumulate
+        from .gradients import accumulate
         accumulate(self.variable, grads[0])
         return ()
 

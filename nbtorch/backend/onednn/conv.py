@@ -59,14 +59,14 @@ class _Plan(Plan):
         tensors = {"forward": (images, weights, bias, result), "backward_data": (images, weights, result),
                    "backward_weights": (images, weights, bias, result)}[kind]
         hint = () if kind == "forward" else (self.hint,)
-        return self.descriptor("convolution_" + kind, self.library.engine, *fixed, CONVOLUTION_DIRECT, *tensors,
+        return self.descriptor("convolution_" + kind, self.dnnl.engine, *fixed, CONVOLUTION_DIRECT, *tensors,
                                *self.geometry, *hint, self.attributes())
 
     def bring(self, shape, strides, wanted):
         """(memory for the array, memory the convolution reads, reorder between them or None)."""
         outer_layout = self.layout(shape, self.dtype, strides)
         outer = self.memory(outer_layout)
-        if self.library.equal(outer_layout, wanted):
+        if self.dnnl.equal(outer_layout, wanted):
             return outer, outer, None
         inner = self.inner(wanted)[0]
         return outer, inner, self.convert(outer, inner, outer_layout, wanted)
@@ -75,7 +75,7 @@ class _Plan(Plan):
         """(memory for the array, memory the convolution writes, reorder between them or None)."""
         outer_layout = self.layout(shape, self.dtype, strides)
         outer = self.memory(outer_layout)
-        if self.library.equal(outer_layout, produced):
+        if self.dnnl.equal(outer_layout, produced):
             return outer, outer, None
         inner = self.inner(produced)[0]
         return outer, inner, self.convert(inner, outer, produced, outer_layout)
@@ -87,7 +87,7 @@ class _Images(_Plan):
     def __init__(self, backward, images, image_strides, weights, weight_strides, result, result_strides, has_bias,
                  geometry, dtype, order):
         super().__init__(images, weights, result, geometry, dtype, order)
-        layout, self.bias = self.library.layout, None
+        layout, self.bias = self.dnnl.layout, None
         bias_layout = self.layout((result[1],), dtype, (1,)) if has_bias else None
         descriptor = self.hint = self.problem("forward", FORWARD, bias=bias_layout)
         queries = [QUERY_SRC, QUERY_WEIGHTS, QUERY_DST]
@@ -108,7 +108,7 @@ class _Images(_Plan):
 
     def run(self, source, source_step, weight, bias, target, target_step, times):
         """Walk `times` chunks; addresses of the first chunk and bytes from one to the next."""
-        point, execute = self.library.point, self.execute
+        point, execute = self.dnnl.point, self.execute
         with self.lock:
             self.enter()
             point(self.weight, weight)
@@ -134,7 +134,7 @@ class _Weights(_Plan):
     def __init__(self, images, image_strides, weights, result, result_strides, has_bias, out_dtype, geometry, dtype,
                  order):
         super().__init__(images, weights, result, geometry, dtype, order)
-        layout = self.library.layout
+        layout = self.dnnl.layout
         self.hint = self.problem("forward", FORWARD)
         bias_layout = self.layout((result[1],), F32, (1,)) if has_bias else None
         descriptor = self.problem("backward_weights", bias=bias_layout, weights_dtype=F32)
@@ -143,7 +143,7 @@ class _Weights(_Plan):
         summed = layout(descriptor, QUERY_DIFF_WEIGHTS)
         part, self.part_at = self.inner(summed)
         total, self.total_at = self.inner(summed)
-        self.part_bytes = self.library.size(summed)
+        self.part_bytes = self.dnnl.size(summed)
         wanted = self.layout(weights, out_dtype, contiguous_strides(weights))
         self.target = self.memory(wanted)
         self.finish = self.convert(total, self.target, summed, wanted)
@@ -153,7 +153,7 @@ class _Weights(_Plan):
 
     def run(self, source, source_step, other, other_step, target, bias, times):
         """As `_Images.run`; `target` the address for the weight gradient, `bias` a float32 array or None to add to."""
-        point, execute = self.library.point, self.execute
+        point, execute = self.dnnl.point, self.execute
         with self.lock:
             room = self.enter()
             part = room[self.part_at:self.part_at + self.part_bytes].view(np.float32)

@@ -35,8 +35,8 @@ def to_bfloat16(a):
     with plan.lock:
         if plan.size:
             plan.enter()
-        plan.library.point(plan.source, address(a))
-        plan.library.point(plan.target, address(out))
+        plan.dnnl.point(plan.source, address(a))
+        plan.dnnl.point(plan.target, address(out))
         plan.execute(plan.main)
     return out
 

@@ -28,9 +28,9 @@ class Product(Plan):
         b_layout = self.layout(b, dtype, b_strides or contiguous_strides(b))
         out_layout = self.layout(shape, out_dtype, contiguous_strides(shape))
         bias_layout = self.layout(bias, out_dtype, contiguous_strides(bias)) if bias else None
-        made = self.descriptor("matmul", self.library.engine, a_layout, b_layout, bias_layout, out_layout,
+        made = self.descriptor("matmul", self.dnnl.engine, a_layout, b_layout, bias_layout, out_layout,
                                self.attributes())
-        self.name = self.library.implementation(made)
+        self.name = self.dnnl.implementation(made)
         self.a, self.b, self.out = self.memory(a_layout), self.memory(b_layout), self.memory(out_layout)
         self.bias = self.memory(bias_layout) if bias else None
         self.main = self.step(made, src=self.a, weights=self.b, bias=self.bias, dst=self.out)
@@ -42,7 +42,7 @@ class Product(Plan):
         if self.copy_b:
             b = np.ascontiguousarray(b)
         out = np.empty(self.shape, dtype)
-        library = self.library
+        library = self.dnnl
         point = library.point
         primitive, count, arguments = self.main
         with self.lock:

@@ -56,7 +56,7 @@ class Plan:
 
     def __init__(self):
         self._owned = []
-        self.library = library()
+        self.dnnl = library()
         self.lock = threading.Lock()
         self.size, self._inner, self._base = 0, [], 0
 
@@ -67,7 +67,7 @@ class Plan:
 
     def layout(self, shape, dtype, strides=None):
         """A memory descriptor; without strides oneDNN may choose the layout."""
-        make, dims = self.library.make, Dims(*shape)
+        make, dims = self.dnnl.make, Dims(*shape)
         if strides is None:
             return self.keep("memory_desc", make("memory_desc_create_with_tag", len(shape), dims, dtype, 1))
         return self.keep("memory_desc", make("memory_desc_create_with_strides", len(shape), dims, dtype,
@@ -75,7 +75,7 @@ class Plan:
 
     def attributes(self, *operations):
         """Primitive attributes: scratch memory comes from us; operations are appended to the result."""
-        make, call = self.library.make, self.library.call
+        make, call = self.dnnl.make, self.dnnl.call
         attributes = self.keep("primitive_attr", make("primitive_attr_create"))
         call("primitive_attr_set_scratchpad_mode", attributes, 1)
         if operations:
@@ -87,28 +87,28 @@ class Plan:
 
     def descriptor(self, name, *args):
         """A primitive descriptor. Raises Unsupported when there is no implementation worth using."""
-        made = self.keep("primitive_desc", self.library.make(name + "_primitive_desc_create", *args))
-        if name != "reorder" and self.library.implementation(made).startswith("ref"):
+        made = self.keep("primitive_desc", self.dnnl.make(name + "_primitive_desc_create", *args))
+        if name != "reorder" and self.dnnl.implementation(made).startswith("ref"):
             raise Unsupported("only a reference implementation")
         return made
 
     def memory(self, layout):
         """A memory object that is pointed at an array before each execution."""
-        return self.keep("memory", self.library.make("memory_create", layout, self.library.engine, None))
+        return self.keep("memory", self.dnnl.make("memory_create", layout, self.dnnl.engine, None))
 
     def inner(self, layout):
         """A memory object inside the arena; (memory, offset)."""
         memory, offset = self.memory(layout), self.size
         self._inner.append((memory, offset))
-        self.size += -(-self.library.size(layout) // 64) * 64
+        self.size += -(-self.dnnl.size(layout) // 64) * 64
         return memory, offset
 
     def step(self, descriptor, **memories):
         """(primitive, argument count, arguments) for `execute`. Keywords: names of oneDNN's arguments."""
-        primitive = self.keep("primitive", self.library.make("primitive_create", descriptor))
+        primitive = self.keep("primitive", self.dnnl.make("primitive_create", descriptor))
         pairs = [(_ARGUMENTS[name], memory) for name, memory in memories.items() if memory is not None]
-        scratch = self.library.layout(descriptor, QUERY_SCRATCHPAD)
-        if scratch and self.library.size(scratch):
+        scratch = self.dnnl.layout(descriptor, QUERY_SCRATCHPAD)
+        if scratch and self.dnnl.size(scratch):
             pairs.append((SCRATCHPAD, self.inner(scratch)[0]))
         arguments = (Argument * len(pairs))(*pairs)
         self._owned.append((None, arguments))
@@ -116,7 +116,7 @@ class Plan:
 
     def convert(self, source, target, source_layout, target_layout):
         """The step that copies between two memory objects of different layout or dtype."""
-        engine = self.library.engine
+        engine = self.dnnl.engine
         made = self.descriptor("reorder", source_layout, engine, target_layout, engine, self.attributes())
         return self.step(made, src=source, dst=target)
 
@@ -125,7 +125,7 @@ class Plan:
         room = arena(self.size)
         base = address(room)
         if base != self._base:
-            point = self.library.point
+            point = self.dnnl.point
             for memory, offset in self._inner:
                 point(memory, base + offset)
             self._base = base
@@ -133,7 +133,7 @@ class Plan:
 
     def execute(self, step):
         primitive, count, arguments = step
-        status = self.library.execute(primitive, self.library.stream, count, arguments)
+        status = self.dnnl.execute(primitive, self.dnnl.stream, count, arguments)
         if status:
             raise RuntimeError(f"could not execute a primitive: oneDNN returned {status}")
 
@@ -141,7 +141,7 @@ class Plan:
         # primitives go before what they were made from
         for kind, handle in reversed(self._owned):
             if kind is not None:
-                self.library.free(kind, handle)
+                self.dnnl.free(kind, handle)
 
 
 _ARGUMENTS = {"src": 1, "dst": 17, "weights": 33, "bias": 41,
