@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from ..core.engine import edge_of
-from ..core.graph import Handle, Node
+from ..core.graph import Node
 from ..core.modes import LOCAL
 
 __all__ = ["GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",

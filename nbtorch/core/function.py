@@ -2,8 +2,8 @@
 import inspect
 
 from . import views
-from .graph import Node, T, accumulator, new, pack, unpack
-from .modes import LOCAL, enable_grad, no_grad
+from .graph import Node, accumulator, pack, unpack
+from .modes import LOCAL, no_grad
 from .tensor import Tensor
 
 

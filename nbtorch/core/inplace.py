@@ -8,8 +8,8 @@ from . import views
 from .arguments import Plan, cast_arguments, decline, device_type, flatten, nest, shape_error, unwrap
 from .dispatch import call, observed
 from .dtype import DTYPES, scalar_name
-from .graph import new, record
-from .modes import LOCAL, no_grad
+from .graph import record
+from .modes import LOCAL
 from .op import ENV, OPS
 from .storage import born
 

@@ -4,13 +4,13 @@ import warnings
 
 import numpy as np
 
-from ..backend.dtypes import NAMES, code_of, numpy_dtype
+from ..backend.dtypes import code_of, numpy_dtype
 from . import dtype as dtypes
 from . import views
-from .device import CPU, device_of
+from .device import device_of
 from .arguments import wrap
 from .dtype import DTYPES, from_python, get_default_dtype
-from .storage import Storage, born
+from .storage import born
 from .tensor import Tensor
 
 SEQUENCES = (list, tuple, range)
@@ -64,7 +64,7 @@ def _from_nested(data, dtype):
     if a.dtype.kind in "USOV" and a.dtype.name != "bfloat16":
         bad = _first_leaf(plain)
         if isinstance(bad, str):
-            raise TypeError(f"new(): invalid data type 'str'")
+            raise TypeError("new(): invalid data type 'str'")
         if bad is None or a.dtype.kind == "O" and not isinstance(bad, (int, float)):
             raise RuntimeError(f"Could not infer dtype of {type(bad).__name__}")
         raise ValueError("Overflow when unpacking long long")

@@ -1,6 +1,6 @@
 """Answering a call: kernel, wrap, record. The general way is `run`; the others are short cuts for the usual calls."""
 from ..backend.dtypes import code_of
-from . import arguments, views
+from . import views
 from .arguments import (NUMBER_KEYS, Plan, cast_arguments, decline, device_type, flatten, nest, shape_error,
                         unwrap, wrap)
 from .graph import new, record
@@ -36,7 +36,7 @@ def run(op, ts, attrs, m):
     if op.simple:
         result = wrap(out)
         if mask and 12 <= result._key & 63 < 24:              # floating or complex, see dtype codes
-            node = result._fn = record(op, mask, layout, ts, flat, keys, args, attrs, (result,))
+            result._fn = record(op, mask, layout, ts, flat, keys, args, attrs, (result,))
         return result
     return finish(op, out, mask, layout, ts, flat, keys, args, attrs, m)
 

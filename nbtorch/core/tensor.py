@@ -6,10 +6,10 @@ import weakref
 from ..backend import arrays
 from ..events.bus import bus, emit
 from ..events.records import Tag
-from . import arguments, engine, graph, modes, run, views
-from .device import CPU, Size, strided
+from . import arguments, engine, graph, run, views
+from .device import Size, strided
 from .dtype import DTYPES
-from .storage import AliasStorage, born
+from .storage import AliasStorage
 
 new = object.__new__
 

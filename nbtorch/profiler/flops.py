@@ -1,7 +1,7 @@
 """How many floating point operations a call is worth, from the formula on its record."""
 
 import inspect
-from functools import cache, lru_cache
+from functools import cache
 
 
 @cache

@@ -1,6 +1,5 @@
 """Copies, conversions, fills."""
 from ..arrays import cast
-from ..dtypes import numpy_dtype
 from ..registry import kernel
 
 
