@@ -42,6 +42,7 @@ _LAZY = {
     "set_num_threads": "backend.threads", "get_num_threads": "backend.threads",
     "set_num_interop_threads": "backend.threads", "get_num_interop_threads": "backend.threads",
     "show_config": "config",
+    "is_anomaly_enabled": "autograd", "is_anomaly_check_nan_enabled": "autograd",
     "load_ipython_extension": "notebook", "unload_ipython_extension": "notebook",
 }
 
