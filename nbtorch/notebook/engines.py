@@ -44,7 +44,9 @@ def parse_ranks(spec, size):
         if last >= size or first > last:
             raise ValueError(f"rank {part} does not exist: there are ranks 0 to {size - 1}")
         target.update(range(first, last + 1))
-    return sorted((chosen or set(range(size))) - refused)
+    if not (left := (chosen or set(range(size))) - refused):
+        raise ValueError(f"no rank is left of {spec!r}")
+    return sorted(left)
 
 
 class Engines:
@@ -69,7 +71,8 @@ class Engines:
                 log_level=40,
                 shutdown_atexit=True,
             )
-            self.client = self.cluster.start_and_connect_sync()
+            self.cluster.start_cluster_sync()
+            self.client = self.cluster.connect_client_sync()
             self.client.wait_for_engines(self.size, timeout=120, interactive=False)
             if not self.client.session.key:
                 raise RuntimeError("the cluster's messages are not signed; it is not used")

@@ -2,7 +2,10 @@
 clash.
 """
 
+import re
+
 from IPython.core.error import UsageError
+from IPython.core.magic import no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from . import contexts, runcell
@@ -19,6 +22,33 @@ def reporting(function):
     for decorate in reversed(_REPORT):
         function = decorate(function)
     return function
+
+
+def with_source(function, line):
+    """Arguments of a line that is options, source, options; and the source as it was written.
+
+    argparse alone would squeeze the source's spaces and take the end of `f(x, -1)` for an option.
+    """
+    parser = function.parser
+    values = {name: each.nargs != 0 for each in parser._actions for name in each.option_strings}
+    tokens = list(re.finditer(r"\S+", line))
+    first = 0
+    while first < len(tokens) and (token := tokens[first].group()).startswith("-"):
+        if token not in values and not token.startswith("--") and token[:2] not in values:
+            break  # a source such as -x
+        first += 1 + values.get(token, False)
+    if first >= len(tokens):
+        return parser.parse_argstring(line), ""
+    begin = tokens[first].start()
+    for token in tokens[first + 1 :]:
+        if token.group().partition("=")[0] in values:
+            try:
+                args = parser.parse_argstring(line[:begin] + line[token.start() :])
+            except UsageError:
+                continue  # a minus in the source
+            if not getattr(args, "statement", None) and not getattr(args, "expression", None):
+                return args, line[begin : token.start()].strip()
+    return parser.parse_argstring(line[:begin]), line[begin:].strip()
 
 
 class Commands:
@@ -50,6 +80,7 @@ class Commands:
             print(f"autocast {device}: {state}, {policy.get_autocast_dtype(device).name}")
         return None
 
+    @no_var_expand
     @magic_arguments()
     @argument(
         "-s",
@@ -79,11 +110,11 @@ class Commands:
         """Profile the cell, or one statement."""
         if cell is not None:
             return self._around("profile", line, cell)
-        args = parse_argstring(self.profile, line)
-        if not args.statement:
+        args, statement = with_source(self.profile, line)
+        if not statement:
             raise UsageError("%profile needs a statement; %%profile profiles a cell")
         with contexts.profile(self.session, args):
-            return runcell.run_body(self.session.shell, " ".join(args.statement))
+            return runcell.run_body(self.session.shell, statement)
 
     @magic_arguments()
     @argument("-n", "--top", type=int, default=10, help="how many tensors to list")
@@ -96,6 +127,7 @@ class Commands:
         contexts.finish(self.session, args, contexts.memory_now(self.session, args))
         return None
 
+    @no_var_expand
     @magic_arguments()
     @argument(
         "--most", type=int, default=60, help="how many boxes at most before modules are collapsed further"
@@ -107,10 +139,10 @@ class Commands:
         """Show the autograd graph of a tensor, or of what the cell builds."""
         if cell is not None:
             return self._around("graph", line, cell)
-        args = parse_argstring(self.graph, line)
-        if not args.expression:
+        args, expression = with_source(self.graph, line)
+        if not expression:
             raise UsageError("%graph needs a tensor, such as %graph loss")
-        self._graph_of(" ".join(args.expression), args)
+        self._graph_of(expression, args)
         return None
 
     def _graph_of(self, expression, args):
@@ -173,7 +205,7 @@ class Commands:
         try:
             from .engines import parse_ranks
 
-            ranks = parse_ranks(",".join(args.ranks), engines.size)
+            ranks = parse_ranks(re.sub(r"[\s,]+", ",", " ".join(args.ranks)), engines.size)
         except ValueError as error:
             raise UsageError(f"%%rank: {error}") from None
         try:

@@ -36,7 +36,7 @@ def test_rank_specs(spec, ranks):
     assert parse_ranks(spec, 4) == ranks
 
 
-@pytest.mark.parametrize("spec", ["4", "a", "2-1", "0-9", "-1", "0;1", "[0]"])
+@pytest.mark.parametrize("spec", ["4", "a", "2-1", "0-9", "-1", "0;1", "[0]", "all,!all", "!0-3"])
 def test_bad_rank_specs_say_so(spec):
     with pytest.raises(ValueError, match="rank"):
         parse_ranks(spec, 4)
@@ -50,6 +50,8 @@ def k(tmp_path_factory):
         with kernel(tmp_path_factory.mktemp("engines"), {**os.environ, "PYTHONPATH": ROOT}) as started:
             reply, messages = started.run("%load_ext nbtorch\n%cluster start -n 2 --timeout 20")
             assert reply["status"] == "ok", "\n".join(reply.get("traceback", []))
+            shown = [m["content"]["data"] for m in messages if m["msg_type"] == "display_data"]
+            assert len(shown) == 1 and "text/html" in shown[0], "only the report, no progress bar to be saved"
             yield started
 
 
@@ -74,6 +76,9 @@ def test_cells_run_on_chosen_ranks_with_their_output(k):
     assert "[0]" not in printed(k.run("%%rank 1\nprint(rank)")[1])
     assert "[1]" not in printed(k.run("%%on !1\nprint(rank)")[1])
     assert "[1] 1\n" in printed(k.run("%%rank[1]\nprint(rank)")[1])
+    both = printed(k.run("%%rank 0, 1\nprint(rank)")[1])
+    assert "[0] 0\n" in both and "[1] 1\n" in both
+    assert k.run("%%rank !0,!1\nprint(rank)")[0]["status"] == "error"
 
 
 def test_output_comes_while_the_cell_runs(k):

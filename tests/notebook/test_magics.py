@@ -220,3 +220,29 @@ def test_names_are_escaped_in_html(nb):
         for mime, text in report._repr_mimebundle_().items():
             if mime in ("text/html", "image/svg+xml"):
                 assert "<img" not in text and "<script" not in text
+
+
+@pytest.mark.parametrize(
+    "line, value",
+    [
+        ("'a  b'", "a  b"),
+        ("max(1, -1)", 1),
+        ("-3 + 1", -2),
+        ("--limit 5 {1, 2} | set()", {1, 2}),
+        ("-l5 sum([2, 3]) --sort=calls -m", 5),
+        ("4 - 1", 3),
+        ("max([1, 2], key=lambda s: -s)", 1),
+    ],
+)
+def test_a_profiled_statement_is_run_as_written(nb, line, value):
+    assert good(nb, f"%profile --text {line}") == value
+
+
+def test_the_expression_of_graph_is_taken_as_written(nb, capsys):
+    good(nb, "named = {'a  b': x * 2}\n%graph --text torch.sum(named['a  b'], -1)")
+    assert "graph of torch.sum(named['a  b'], -1): 3 nodes" in told(capsys)
+    good(nb, "%graph -(x * 2) --text")
+    assert "graph of -(x * 2): 3 nodes" in told(capsys)
+    good(nb, "%graph (x * 2).sum() --text -o kept")
+    assert "graph of (x * 2).sum(): 3 nodes" in told(capsys) and nb.user_ns["kept"].graph.total == 3
+    assert not run(nb, "%graph --nonsense x").success
