@@ -2,7 +2,7 @@
 import warnings
 
 from ..backend import arrays
-from ..events.bus import bus, emit
+from ..events.bus import bus, emit_node
 from ..events.records import NodeMade
 from . import views
 from .arguments import Plan, cast_arguments, decline, device_type, flatten, nest, shape_error, unwrap
@@ -71,8 +71,8 @@ def run_inplace(op, ts, attrs, m):
         views.rebase(target, node)
         recorder = node.recorder
         node.saved = recorder.save(saved, args, attrs, (target,), node)
-        if bus.subscribers:
-            emit(NodeMade(node, op, target))
+        if bus.nodes:
+            emit_node(NodeMade(node, op, target))
     return target
 
 
@@ -123,7 +123,8 @@ def call_out(op, ts, attrs, out):
 def _check_apart(ts, out):
     """Ops that read while they write refuse an `out` over the memory of an argument."""
     flat = [x for t in ts for x in (t if isinstance(t, (list, tuple)) else (t,)) if hasattr(x, "_a")]
-    if any(arrays.may_overlap(x._a, out._a) for x in flat if hasattr(out, "_a")):
+    if any(x is out or hasattr(out, "_a") and (x._s is out._s and not x._a.size or arrays.may_overlap(x._a, out._a))
+           for x in flat):
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                            "single memory location. Please clone() the tensor before performing the operation.")
 

@@ -246,3 +246,11 @@ def test_the_expression_of_graph_is_taken_as_written(nb, capsys):
     good(nb, "%graph (x * 2).sum() --text -o kept")
     assert "graph of (x * 2).sum(): 3 nodes" in told(capsys) and nb.user_ns["kept"].graph.total == 3
     assert not run(nb, "%graph --nonsense x").success
+
+
+def test_in_place_ops_have_their_line_too(nb, capsys):
+    good(nb, "%%graph --text\nz = x * 2\nz.add_(1)\nz[0] = 5\nloss = z.relu_().sum()")
+    lines = told(capsys).splitlines()
+    for op, line in {"Add": 3, "torch::autograd::CopySlices": 4, "Relu": 5}.items():
+        (found,) = [each for each in lines if each.split()[0] == op]
+        assert f":{line}" in found, found

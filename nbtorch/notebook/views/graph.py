@@ -122,7 +122,8 @@ def _box(node, index, names, parameters, seen):
         box.shapes, box.dtypes = [list(tensor.shape)], [tensor.dtype.name]
         return box
     box = Box(index[node], node.name().removesuffix("Backward0"))
-    metadata = node._metadata or {}
+    written = getattr(node, "inner", None)  # a write through a view was made where its own op was called
+    metadata = node._metadata or getattr(written, "_metadata", None) or {}
     box.place, box.module = metadata.get("place"), metadata.get("module", "")
     box.module_type = metadata.get("module_type", "")
     box.forward_ms = metadata["forward_ns"] / 1e6 if "forward_ns" in metadata else None
