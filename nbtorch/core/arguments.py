@@ -173,7 +173,7 @@ def flatten(op, ts):
                 raise TypeError(f"{op.name}(): argument '{op.tensor_names[i]}' (position {i + 1}) must be tuple of "
                                 f"Tensors, not {type(t).__name__}")
             for j, item in enumerate(t):
-                if item is not None and not isinstance(item, T):
+                if not isinstance(item, T) and (item is not None or len(op.tensor_names) == 1):
                     raise TypeError(f"expected Tensor as element {j} in argument {i}, but got {type(item).__name__}")
             layout.append((len(flat), len(flat) + len(t)))
             flat.extend(t)
