@@ -39,6 +39,14 @@ def module_class():
     return _loaded("nn.modules.module", "Module")
 
 
+def named(module, *methods):
+    """[(path, tensor)] of a module; nothing for one that cannot tell, as when its `super().__init__()` is missing."""
+    try:
+        return [pair for method in methods for pair in getattr(module, method)()]
+    except Exception:  # what a user's class raises is its own affair: it must not end a report of others
+        return []
+
+
 def variables(namespace):
     """{id of storage: name} of what a namespace can name: tensors, modules' parameters, optimizers' state."""
     from ..core.tensor import Tensor
@@ -52,7 +60,7 @@ def variables(namespace):
         if issubclass(kind, Tensor):
             found.setdefault(id(value._s), name)
         elif module is not None and issubclass(kind, module):
-            for path, tensor in [*value.named_parameters(), *value.named_buffers()]:
+            for path, tensor in named(value, "named_parameters", "named_buffers"):
                 found.setdefault(id(tensor._s), f"{name}.{path}")
                 paths.setdefault(id(tensor), f"{name}.{path}")
                 if tensor._grad is not None:
@@ -84,10 +92,10 @@ class Names:
         for name, value in list(self.namespace.items()):
             if name.startswith("_"):
                 continue
-            if Module is not None and isinstance(value, Module):
-                for path, parameter in value.named_parameters():
+            if Module is not None and issubclass(type(value), Module):
+                for path, parameter in named(value, "named_parameters"):
                     found.setdefault(id(parameter), path)
-            elif isinstance(value, Tensor):
+            elif issubclass(type(value), Tensor):
                 found.setdefault(id(value), name)
         return found
 

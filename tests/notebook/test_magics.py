@@ -254,3 +254,11 @@ def test_in_place_ops_have_their_line_too(nb, capsys):
     for op, line in {"Add": 3, "torch::autograd::CopySlices": 4, "Relu": 5}.items():
         (found,) = [each for each in lines if each.split()[0] == op]
         assert f":{line}" in found, found
+
+
+def test_a_module_that_cannot_tell_its_parameters_disturbs_nothing(nb, capsys):
+    good(nb, "class Broken(torch.nn.Module):\n    def __init__(self):\n        self.size = 3\nbroken = Broken()")
+    good(nb, "%graph --text (x * 2).sum()")
+    assert "  x  2x2" in told(capsys)
+    good(nb, "%memory --text")
+    assert "x " in told(capsys)
