@@ -1,5 +1,7 @@
 """Memory a tensor looks at: one owner array, shared by all views of it, with one version counter."""
+import _thread
 import gc
+import threading
 
 from ..backend import arrays
 from ..events.bus import bus, emit
@@ -30,7 +32,12 @@ class TrackedStorage(Storage):
 
     def __del__(self):
         if bus.subscribers:
-            emit(Free(id(self), self.data.nbytes, self.device))
+            try:
+                emit(Free(id(self), self.data.nbytes, self.device))
+            except KeyboardInterrupt:             # Python drops what a destructor raises: the user would press in vain
+                again = threading.Timer(0.02, _thread.interrupt_main)
+                again.daemon = True
+                again.start()
 
 
 class AliasStorage(Storage):

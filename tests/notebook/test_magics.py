@@ -262,3 +262,24 @@ def test_a_module_that_cannot_tell_its_parameters_disturbs_nothing(nb, capsys):
     assert "  x  2x2" in told(capsys)
     good(nb, "%memory --text")
     assert "x " in told(capsys)
+
+
+def test_an_interrupt_that_falls_into_a_tensors_death_is_not_lost(nb):
+    import time
+
+    from nbtorch.events import records as R
+    from nbtorch.events.bus import subscribe
+
+    pressed = []
+
+    def press(record):
+        if type(record) is R.Free and not pressed:
+            pressed.append(1)
+            raise KeyboardInterrupt
+
+    with subscribe(press), pytest.raises(KeyboardInterrupt):
+        nb.user_ns["torch"].ones(3)
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            time.sleep(0.01)
+    assert pressed
