@@ -1,6 +1,8 @@
 """User-defined differentiable functions: `torch.autograd.Function`."""
 import inspect
 
+from ..events.bus import bus, emit_node
+from ..events.records import NodeMade
 from . import views
 from .graph import Node, accumulator, pack, unpack
 from .modes import LOCAL, no_grad
@@ -180,6 +182,8 @@ def _tie(ctx, args, out, recording):
                 t._fn, t._nr = ctx, i
         ctx.n_out = len(outs)
         ctx.saved = tuple(_save(t, ctx, out, outs) for t in ctx.to_save)
+        if bus.nodes:
+            emit_node(NodeMade(ctx, None, outs[0]))
     else:
         ctx.saved = tuple(pack(t) for t in ctx.to_save)
     ctx.to_save, ctx.dirty, ctx.non_differentiable = (), (), ()

@@ -382,17 +382,18 @@ def record(op, mask, layout, ts, flat, keys, args, attrs, outs):
 
 def saved_storages(node):
     """(name, array, storage) of every tensor the node keeps for backward."""
-    if node.recorder is None or node.saved is None:
+    if not node.saved:
         return []
-    found = []
-    for i in node.recorder.packed:
+    found, recorder = [], node.recorder           # a user's Function has no recorder: it saves a plain tuple
+    names = recorder.names if recorder is not None else [f"saved_tensors[{i}]" for i in range(len(node.saved))]
+    for i in recorder.packed if recorder is not None else range(len(node.saved)):
         stack = [node.saved[i]]
         while stack:
             p = stack.pop()
             if type(p) is list:
                 stack.extend(p)
             elif type(p) is tuple:
-                found.append((node.recorder.names[i], p[0], p[1]))
+                found.append((names[i], p[0], p[1]))
             elif type(p) is Hooked and isinstance(p.value, T):
-                found.append((node.recorder.names[i], p.value._a, p.value._s))
+                found.append((names[i], p.value._a, p.value._s))
     return found
