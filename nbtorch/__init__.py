@@ -31,6 +31,9 @@ globals().update(_public("torch"))
 globals().update(_legacy_types())
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 
+_NOT_YET = frozenset("accelerator compile compiler export fft fx func hub jit library masked monitor mtia multiprocessing "
+                     "nested onnx overrides package quantization return_types signal sparse stft testing types vmap "
+                     "distributions set_float32_matmul_precision use_deterministic_algorithms".split())
 _SUBMODULES = ("amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "linalg", "nn", "optim",
                "profiler", "random", "serialization", "special", "testing", "utils", "vision", "notebook", "version")
 _LAZY = {
@@ -59,9 +62,11 @@ def __getattr__(name):
             raise AttributeError(f"nbtorch has no torch.{name} yet") from None
     else:
         import difflib
-        near = difflib.get_close_matches(name, [*globals(), *_LAZY, *_SUBMODULES], 3)
+        names = {n for n in globals() if not n.startswith("_")} | set(_LAZY) | set(_SUBMODULES)
+        near = [] if name in _NOT_YET else difflib.get_close_matches(name, names, 3, 0.75)
         hint = f" Near it: {', '.join(near)}." if near else ""
-        raise AttributeError(f"module 'torch' has no attribute '{name}' in nbtorch.{hint}")
+        raise AttributeError(f"nbtorch has no torch.{name} yet." if name in _NOT_YET else
+                             f"module 'torch' has no attribute '{name}' in nbtorch.{hint}")
     globals()[name] = value
     return value
 

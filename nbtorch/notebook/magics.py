@@ -85,8 +85,8 @@ class Commands:
     @argument(
         "-s",
         "--sort",
-        default="self",
-        help="self, total, calls, memory or flops",
+        default="total",
+        help="total (with what an op calls), self, calls, memory or flops",
         choices=(
             "self",
             "total",
@@ -185,7 +185,9 @@ class Commands:
             if session.engines is not None:
                 engines, session.engines = session.engines, None
                 engines.stop()
-            if not args.quiet:
+                if not args.quiet:
+                    print("the engines are stopped")
+            elif not args.quiet:
                 print("no engines are running")
             return
         contexts.finish(session, args, ClusterReport(self._engines().status()))

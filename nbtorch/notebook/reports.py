@@ -108,7 +108,7 @@ class AmpReport(Report):
 
 
 class ProfileReport(Report):
-    """Top-level ops of a cell, most self time first; `table()` is torch.profiler's text."""
+    """Top-level ops of a cell, the most time (with what they call) first; `table()` is torch.profiler's text."""
 
     def __init__(self, rows, wall, table, run, title="profile"):
         self.data, self.wall, self.run, self._table = rows, wall, run, table

@@ -132,6 +132,9 @@ def _check_add(name, ndims, inner):
             )
         if inner:
             inner(first._a.shape, second._a.shape)
+        if name == "addmm" and first.dtype is not second.dtype:
+            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {dt.scalar_name(first.dtype)} and "
+                               f"{dt.scalar_name(second.dtype)}")
         if name != "addr" and (input.dtype is not first.dtype or first.dtype is not second.dtype):
             raise RuntimeError(f"self and mat2 must have the same dtype, but got {dt.scalar_name(input.dtype)} and "
                                f"{dt.scalar_name(second.dtype if input.dtype is not second.dtype else first.dtype)}")
