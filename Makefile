@@ -15,7 +15,7 @@ help:
 	@echo "make lab    environment with the fast kernels, then JupyterLab on $(NOTEBOOK)"
 	@echo "make test   environment with the test tools, then the whole suite"
 	@echo "make lint   import contracts, sizes, generated files"
-	@echo "make bench  steps, ops and import against torch (installs nothing; torch optional)"
+	@echo "make bench  steps, ops and import against torch (ratios need torch in the environment)"
 	@echo "make front  rebuild the JupyterLab extension (needs node)"
 
 $(BIN)/python:

@@ -34,8 +34,8 @@ e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 _NOT_YET = frozenset("accelerator compile compiler export fft fx func hub jit library masked monitor mtia multiprocessing "
                      "nested onnx overrides package quantization return_types signal sparse stft testing types vmap "
                      "distributions set_float32_matmul_precision use_deterministic_algorithms".split())
-_SUBMODULES = ("amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "linalg", "nn", "optim",
-               "profiler", "random", "serialization", "special", "testing", "utils", "vision", "notebook", "version")
+_SUBMODULES = ("amp", "autograd", "backends", "cpu", "cuda", "distributed", "linalg", "nn", "optim",
+               "profiler", "random", "serialization", "special", "utils", "vision", "notebook", "version")
 _LAZY = {
     "save": "serialization", "load": "serialization",
     "autocast": "amp", "is_autocast_enabled": "amp", "set_autocast_enabled": "amp", "get_autocast_dtype": "amp",
@@ -54,12 +54,7 @@ def __getattr__(name):
     if name in _LAZY:
         value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
     elif name in _SUBMODULES:
-        try:
-            return _importlib.import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
-                raise
-            raise AttributeError(f"nbtorch has no torch.{name} yet") from None
+        return _importlib.import_module(f"{__name__}.{name}")
     else:
         import difflib
         names = {n for n in globals() if not n.startswith("_")} | set(_LAZY) | set(_SUBMODULES)

@@ -46,6 +46,13 @@ def _basis(t):
             yield i, unit, e.reshape(t.shape)
 
 
+def _refuse(**asked):
+    """Raise for checks that are not made, rather than pass without making them."""
+    for name, wanted in asked.items():
+        if wanted:
+            raise NotImplementedError(f"{name}=True: forward mode and batched gradients are not available in nbtorch yet")
+
+
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
               check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False,
               check_forward_ad=False, check_backward_ad=True, fast_mode=False, masked=None):
@@ -54,6 +61,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     Inputs should be float64 or complex128. Raises GradcheckError (or returns False) on a difference.
     https://docs.pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradcheck.html
     """
+    _refuse(check_forward_ad=check_forward_ad, check_batched_grad=check_batched_grad,
+            check_batched_forward_grad=check_batched_forward_grad)
     inputs = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
     if not _differentiable(inputs):
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have "
@@ -96,6 +105,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
 
     https://docs.pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradgradcheck.html
     """
+    _refuse(check_fwd_over_rev=check_fwd_over_rev, check_batched_grad=check_batched_grad)
     inputs = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
     outputs = [o for o in _outputs(func, inputs) if o.requires_grad]
     if grad_outputs is None:

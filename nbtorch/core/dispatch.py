@@ -1,6 +1,7 @@
 """The one door. Every op call passes here: layers may change it, a kernel answers it, the tape records it (run.py),
 observers see it. Features live in layers and observers; none is mentioned in this file."""
 import time
+from threading import get_ident
 
 from ..events.bus import bus, emit
 from ..events.records import OpEnter, OpExit
@@ -33,7 +34,7 @@ def watched(op, ts, attrs, m, then):
     seq, parent = next(_seq), m.parent
     m.parent, out, error = seq, None, None
     t0 = time.perf_counter_ns()
-    emit(OpEnter(seq, parent, op, ts, attrs, 0, t0, m.phase))
+    emit(OpEnter(seq, parent, op, ts, attrs, get_ident(), t0, m.phase))
     try:
         out = then(op, ts, attrs, m)
         return out

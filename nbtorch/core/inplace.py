@@ -14,13 +14,6 @@ from .op import ENV, OPS
 from .storage import born
 
 
-CONSTANT = {"fill", "zero"}                       # these write one value: shared memory locations do no harm
-
-
-OVERLAP = ("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-           "Please clone() the tensor before performing the operation.")
-
-
 def can_cast(source, target):
     """Whether a result of dtype `source` may be stored in `target`: the category must not shrink."""
     return source.category <= target.category or source.category == 1 and target.category == 1
@@ -51,7 +44,7 @@ def run_inplace(op, ts, attrs, m):
         mask |= 1 if target.requires_grad else 0
     elif grad and target.requires_grad:
         mask = 1
-    views.check_inplace(target, m.grad and target.requires_grad or mask, op.name in CONSTANT)
+    views.check_inplace(target, m.grad and target.requires_grad or mask, op.inplace == "constant")
     plan = op.plans.get(key := tuple(keys)) or op.plans.setdefault(key, Plan(op, keys, device_type(flat)))
     old = target
     if mask and _kept(op, mask, layout, flat):
@@ -81,8 +74,7 @@ def _compute_into(op, plan, values, attrs, target, layout):
     if op.has_list:
         values = nest(layout, values)
     if plan.ufunc and type(a) is type(values[0]) and values[0].dtype == a.dtype \
-            and all(getattr(v, "ndim", 0) == 0 or v.shape == a.shape and v.dtype == a.dtype for v in values[1:]) \
-            and not op.name.startswith(("eq", "ne", "lt", "le", "gt", "ge", "is", "logical")):
+            and all(getattr(v, "ndim", 0) == 0 or v.shape == a.shape and v.dtype == a.dtype for v in values[1:]):
         LOCAL.state.quiet(plan.function, *values, *attrs, out=a)
         plan.entry.calls += 1
         return
@@ -141,7 +133,7 @@ def store_out(op, result, out):
         raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation, "
                            "but one of the arguments requires grad.")
     if arrays.overlaps_itself(out._a):
-        raise RuntimeError(OVERLAP)
+        raise RuntimeError(views.OVERLAP)
     if "exact" in op.out_rules and out.dtype is not result.dtype:
         raise RuntimeError(f"{op.name}(): expected out tensor to have dtype {result.dtype!r}, but got {out.dtype!r} instead")
     if not can_cast(result.dtype, out.dtype):

@@ -296,9 +296,10 @@ def _resize_(self, *sizes, memory_format=None):
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """A tensor of `data` with this tensor's dtype and device unless others are given."""
-    t = tensor(data.detach().clone() if isinstance(data, Tensor) else data, dtype=dtype or self.dtype,
-               device=device or self.device) if not isinstance(data, Tensor) else data.detach().clone().to(dtype or self.dtype)
-    return t.requires_grad_() if requires_grad else t
+    dtype, device = dtype or self.dtype, self.device if device is None else device
+    if isinstance(data, Tensor):
+        return data.detach().clone().to(dtype=dtype, device=device).requires_grad_(requires_grad)
+    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
@@ -306,9 +307,10 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
     https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
     """
-    if copy:
-        t = tensor(obj.detach() if isinstance(obj, Tensor) else obj, dtype=dtype, device=device) \
-            if not isinstance(obj, Tensor) else obj.detach().clone().to(dtype=dtype or obj.dtype)
+    if copy and isinstance(obj, Tensor):
+        t = obj.detach().clone().to(dtype=dtype or obj.dtype, device=device)
+    elif copy:
+        t = tensor(obj, dtype=dtype, device=device)
     else:
         t = as_tensor(obj, dtype=dtype, device=device)
         if copy is False and isinstance(obj, np.ndarray) and not np.shares_memory(t._a, obj):

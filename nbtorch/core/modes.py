@@ -10,13 +10,11 @@ from .device import CPU, device
 class State:
     """What the door reads: grad mode, inference mode, layers, saved-tensor hooks, enclosing op call."""
 
-    __slots__ = ("grad", "inference", "layers", "saved_hooks", "parent", "devices", "phase", "multithreading",
-                 "quiet")
+    __slots__ = ("grad", "inference", "layers", "saved_hooks", "parent", "devices", "phase", "quiet")
 
     def __init__(self):
         self.grad, self.inference, self.layers = True, False, ()
         self.saved_hooks, self.parent, self.devices, self.phase = (), None, (), "forward"
-        self.multithreading = True
         self.quiet = quiet_runner()               # runs kernels without floating-point warnings
 
 

@@ -55,7 +55,7 @@ class Signature:
         """Whether calls may use other keywords: NumPy's names, or the name of the collected sizes."""
         return any(p.star or p.name in NUMPY_NAMES.values() for p in self.parameters)
 
-    def def_source(self, name, rename=None, extra=(), renames=True):
+    def def_source(self, name, extra=()):
         """The `def` line. `extra` are keyword-only additions such as out=None."""
         parts, starred = [], False
         for p in self.parameters:
@@ -66,7 +66,7 @@ class Signature:
             parts.append(p.source)
         if extra:
             parts += ([] if starred else ["*"]) + list(extra)
-        if renames and self.takes_renamed:
+        if self.takes_renamed:
             parts.append("**renamed")
         return f"def {name}({', '.join(parts)}):\n"
 

@@ -32,7 +32,6 @@ class Tensor(metaclass=TensorMeta):
     __array_priority__ = 1000
     layout = strided
     is_sparse = is_quantized = is_mkldnn = is_meta = is_nested = is_vulkan = is_xpu = is_sparse_csr = False
-    names_ = ()
 
     def __new__(cls, *args, **kwargs):
         from . import interop

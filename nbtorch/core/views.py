@@ -79,11 +79,14 @@ def _what(t, view):
     return f"Output {t._nr} of {short_name(t._fn)} is a view"
 
 
+OVERLAP = ("unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+           "Please clone() the tensor before performing the operation.")
+
+
 def check_inplace(t, grad, constant=False):
     """Raise PyTorch's error if writing to `t` in place (one value everywhere, if `constant`) is not allowed."""
     if not constant and arrays.overlaps_itself(t._a):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+        raise RuntimeError(OVERLAP)
     if not grad:
         return
     view = t._view

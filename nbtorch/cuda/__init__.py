@@ -17,7 +17,7 @@ def device_count():
 
 def is_initialized():
     """Whether a CUDA context exists in this process."""
-    return False if not cuda_count() else True
+    return cuda_count() > 0
 
 
 def _need():

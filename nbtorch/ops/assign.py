@@ -8,10 +8,10 @@ from .rules import check_fits
 clone = op("clone(input, *, memory_format=None)", "clone", out=False, vjp={"input": lambda g: g})
 copy = op("copy(input, src: Number, non_blocking: bool=False)", "copy", on="none", inplace=True, node="Copy",
           vjp={"input": lambda g: _zeros(g), "src": lambda g: g})
-fill = op("fill(input, value: Number)", "fill", inplace=True, node="Fill",
+fill = op("fill(input, value: Number)", "fill", inplace="constant", node="Fill",
           check=lambda input, value: check_fits(value, input.dtype),
           vjp={"input": lambda g: _zeros(g), "value": lambda g: g.sum()})
-zero = op("zero(input)", "zero", on="none", inplace=True, node="Zero", vjp={"input": lambda g: _zeros(g)})
+zero = op("zero(input)", "zero", on="none", inplace="constant", node="Zero", vjp={"input": lambda g: _zeros(g)})
 _to_copy = op("_to_copy(input, dtype=None, device=None, memory_format=None)", "to_copy", node="ToCopy",
               vjp={"input": lambda g: g})
 _sum_to = op("_sum_to(input, shape: tuple)", "sum_to", node="Sum", vjp={"input": lambda g, input_shape: g.expand(input_shape)})

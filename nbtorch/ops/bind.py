@@ -23,7 +23,7 @@ PROPERTIES = ("T", "mT", "H", "mH", "real", "imag")
 OPERANDS = (Tensor, int, float, complex)
 
 
-def _binary(function, foreign=False):
+def _binary(function):
     def operator(self, other):
         if isinstance(other, OPERANDS):
             return function(self, other)
@@ -50,7 +50,7 @@ def _operand(other):
     return None
 
 
-def _compare(function, default):
+def _compare(function):
     def operator(self, other):
         if not isinstance(other, OPERANDS):
             other = _operand(other)
@@ -108,7 +108,7 @@ def bind_methods():
     for dunder, name in OPERATORS.items():
         if name in OPS:
             function = OPS[name].function
-            setattr(Tensor, dunder, _compare(function, None) if dunder in ("__eq__", "__ne__") else _binary(function))
+            setattr(Tensor, dunder, _compare(function) if dunder in ("__eq__", "__ne__") else _binary(function))
     for table, make in ((REFLECTED, _binary), (SWAPPED, _swapped)):
         for dunder, name in table.items():
             if name in OPS:
