@@ -1,5 +1,6 @@
 """What runs in a DataLoader worker process."""
 
+import contextlib
 import json
 import os
 import queue
@@ -39,15 +40,18 @@ def main():
     connection = Connection(sock.detach())
     tasks = queue.Queue()
     epoch = [0]  # the newest epoch the parent has begun
-    reader = threading.Thread(target=_read, args=(connection, tasks, epoch, call["directory"]), daemon=True)
+    abandoned = threading.Event()
+    reader = threading.Thread(target=_read, args=(connection, tasks, epoch, abandoned, call["directory"]), daemon=True)
     reader.start()
-    try:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the parent closed its end with a batch on its way
         _serve(connection, tasks, epoch, call["directory"])
-    except (BrokenPipeError, ConnectionResetError):
-        return  # the parent closed its end while a batch was on its way
+    reader.join(1)
+    if abandoned.is_set() and call["directory"] is not None:
+        # the parent may have been killed before it could remove it; a batch on its way may have been put there since
+        shutil.rmtree(call["directory"], ignore_errors=True)
 
 
-def _read(connection, tasks, epoch, directory):
+def _read(connection, tasks, epoch, abandoned, directory):
     """Takes every message off the connection at once, so that the parent never waits to send one."""
     try:
         while True:
@@ -58,7 +62,8 @@ def _read(connection, tasks, epoch, directory):
                 epoch[0] = head[1]
             tasks.put((head, parcel))
     except (EOFError, OSError):
-        if directory is not None:  # the parent may have been killed before it could remove it
+        abandoned.set()
+        if directory is not None:  # now too: user code may keep the main thread from ever coming back
             shutil.rmtree(directory, ignore_errors=True)
     tasks.put(None)
     watchdog = threading.Timer(GRACE, os._exit, (1,))
